@@ -1,0 +1,1 @@
+"""GPU platforms on Amazon EKS that cannot be built wrong."""

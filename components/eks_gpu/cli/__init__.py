@@ -1,0 +1,1 @@
+"""The ``eks-gpu`` command line."""

@@ -1,0 +1,1 @@
+"""The network, the control plane, the system nodes and the add-ons."""

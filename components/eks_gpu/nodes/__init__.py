@@ -1,0 +1,1 @@
+"""GPU capacity: launch templates, managed node groups, Karpenter and its node pools."""

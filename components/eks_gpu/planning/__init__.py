@@ -1,0 +1,1 @@
+"""What follows from facts and resources: the domain model of pools, pod templates and volumes. Pure."""

@@ -1,0 +1,1 @@
+"""Servers and jobs that use GPUs."""

@@ -1,0 +1,1 @@
+"""An AWS, a Kubernetes API and a Pulumi engine on this machine."""
