@@ -1,0 +1,219 @@
+"""What a component needs to know of a cluster, whoever built it.
+
+Components take a :class:`ClusterConnection` and nothing else of the cluster, so that they work the same on a cluster
+of ours, on one made with ``pulumi_eks`` or ``pulumi_aws``, and on one that existed before.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import pulumi
+import pulumi_aws as aws
+import pulumi_eks as eks
+import pulumi_kubernetes as k8s
+
+_EXEC_API = "client.authentication.k8s.io/v1beta1"
+"""The credential plugin API that ``aws eks get-token`` speaks (AWS CLI 2, checked 2026-11-21)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterConnection:
+    """An EKS cluster that things can be put into."""
+
+    version: str
+    """Kubernetes minor version, such as ``"1.35"``. Plain, because it decides versions of add-ons and images."""
+
+    private_subnets: Mapping[str, pulumi.Input[str]]
+    """Private subnet ids by availability zone name; nodes, mount targets and endpoints go there."""
+
+    name: pulumi.Input[str]
+    """Name of the cluster."""
+
+    arn: pulumi.Input[str]
+    """ARN of the cluster; it holds partition, region and account."""
+
+    endpoint: pulumi.Input[str]
+    """URL of the API server."""
+
+    certificate_authority: pulumi.Input[str]
+    """Certificate authority of the API server: base64 of the PEM text, as EKS returns it."""
+
+    security_group_id: pulumi.Input[str]
+    """The cluster security group that EKS made: control plane and managed nodes are in it and may talk freely."""
+
+    vpc_id: pulumi.Input[str]
+    """The VPC that the cluster lives in."""
+
+    provider: k8s.Provider
+    """Kubernetes provider of this cluster."""
+
+    oidc_provider_arn: pulumi.Input[str] | None = None
+    """ARN of the IAM OIDC provider of the cluster; ``None`` where there is none, because ours use Pod Identity."""
+
+    ready: tuple[pulumi.Resource, ...] = ()
+    """What must exist before something is put in: access for the deployer, add-ons, system nodes."""
+
+    @property
+    def zones(self) -> tuple[str, ...]:
+        """Availability zones that the cluster has a private subnet in, in the order given."""
+        return tuple(self.private_subnets)
+
+    def after(self, *resources: pulumi.Resource) -> Self:
+        """Return the same connection, ready only when ``resources`` exist as well."""
+        return replace(self, ready=(*self.ready, *resources))
+
+    @classmethod
+    def from_eks(  # noqa: PLR0913 - what a cluster does not tell about itself, keyword-only
+        cls,
+        name: str,
+        cluster: eks.Cluster,
+        *,
+        version: str,
+        vpc_id: pulumi.Input[str],
+        private_subnets: Mapping[str, pulumi.Input[str]],
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> Self:
+        """Return the connection to a cluster made with ``pulumi_eks``.
+
+        ``name`` is the logical name of the Kubernetes provider, ``opts`` its options (parent, aliases).
+        The component's own provider is not used: it is replaced, and with it everything in the cluster,
+        whenever the text of its kubeconfig changes.
+        """
+        control_plane = cluster.eks_cluster
+        return cls._connect(
+            name,
+            control_plane,
+            version=version,
+            vpc_id=vpc_id,
+            private_subnets=private_subnets,
+            certificate_authority=control_plane.certificate_authority.data,
+            ready=(cluster,),
+            opts=opts,
+        )
+
+    @classmethod
+    def from_aws(  # noqa: PLR0913 - what a cluster does not tell about itself, keyword-only
+        cls,
+        name: str,
+        cluster: aws.eks.Cluster,
+        *,
+        version: str,
+        vpc_id: pulumi.Input[str],
+        private_subnets: Mapping[str, pulumi.Input[str]],
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> Self:
+        """Return the connection to a cluster made with ``pulumi_aws``; parameters as for :meth:`from_eks`."""
+        return cls._connect(
+            name,
+            pulumi.Output.from_input(cluster),
+            version=version,
+            vpc_id=vpc_id,
+            private_subnets=private_subnets,
+            certificate_authority=cluster.certificate_authority.data,
+            ready=(cluster,),
+            opts=opts,
+        )
+
+    @classmethod
+    def lookup(
+        cls,
+        name: str,
+        cluster_name: pulumi.Input[str],
+        *,
+        version: str,
+        private_subnets: Mapping[str, pulumi.Input[str]],
+        opts: pulumi.ResourceOptions | None = None,
+    ) -> Self:
+        """Return the connection to a cluster that exists already, by its name in the account and region in use.
+
+        Fails, when the cluster is read, if it runs another Kubernetes version than ``version``: versions of add-ons
+        are chosen by it before the cluster is asked.
+        """
+        found = aws.eks.get_cluster_output(name=cluster_name)
+        cluster = found.apply(lambda result: _of_version(result, version))
+        return cls._connect(
+            name,
+            cluster,
+            version=version,
+            vpc_id=cluster.vpc_config.vpc_id,
+            private_subnets=private_subnets,
+            certificate_authority=cluster.certificate_authorities[0].data,
+            ready=(),
+            opts=opts,
+        )
+
+    @classmethod
+    def _connect(  # noqa: PLR0913 - the three constructors meet here
+        cls,
+        name: str,
+        cluster: pulumi.Output[Any],
+        *,
+        version: str,
+        vpc_id: pulumi.Input[str],
+        private_subnets: Mapping[str, pulumi.Input[str]],
+        certificate_authority: pulumi.Input[str],
+        ready: tuple[pulumi.Resource, ...],
+        opts: pulumi.ResourceOptions | None,
+    ) -> Self:
+        text = pulumi.Output.all(
+            name=cluster.name, arn=cluster.arn, endpoint=cluster.endpoint, certificate_authority=certificate_authority
+        ).apply(lambda known: json.dumps(kubeconfig(**known)))
+        provider = k8s.Provider(
+            name,
+            kubeconfig=text,
+            cluster_identifier=cluster.arn,
+            enable_server_side_apply=True,
+            opts=opts,
+        )
+        return cls(
+            version=version,
+            private_subnets=dict(private_subnets),
+            name=cluster.name,
+            arn=cluster.arn,
+            endpoint=cluster.endpoint,
+            certificate_authority=certificate_authority,
+            security_group_id=cluster.vpc_config.cluster_security_group_id,
+            vpc_id=vpc_id,
+            provider=provider,
+            ready=ready,
+        )
+
+
+def kubeconfig(name: str, arn: str, endpoint: str, certificate_authority: str) -> dict[str, object]:
+    """Return a kubeconfig that asks the ``aws`` command for a token each time, so that it holds no secret."""
+    region = arn.split(":")[3]
+    return {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [
+            {"name": name, "cluster": {"server": endpoint, "certificate-authority-data": certificate_authority}}
+        ],
+        "contexts": [{"name": name, "context": {"cluster": name, "user": name}}],
+        "current-context": name,
+        "users": [
+            {
+                "name": name,
+                "user": {
+                    "exec": {
+                        "apiVersion": _EXEC_API,
+                        "command": "aws",
+                        "args": ["--region", region, "eks", "get-token", "--cluster-name", name, "--output", "json"],
+                        "interactiveMode": "Never",
+                    }
+                },
+            }
+        ],
+    }
+
+
+def _of_version(cluster: aws.eks.GetClusterResult, version: str) -> aws.eks.GetClusterResult:
+    if cluster.version != version:
+        raise pulumi.RunError(
+            f"cluster {cluster.name} runs Kubernetes {cluster.version}, but {version} is stated; "
+            "state the version that the cluster runs, because add-ons and images are chosen by it"
+        )
+    return cluster
