@@ -1,0 +1,97 @@
+"""Node images: the families, EKS's AMI types, and the release that pools are pinned to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+
+SOURCE = (
+    "botocore 1.44.5 eks service model (amiType enum); aws/karpenter-provider-aws v1.14.1 pkg/providers/amifamily "
+    "(default block devices: AL2023 /dev/xvda 20 GiB, Bottlerocket /dev/xvda 4 GiB and /dev/xvdb 20 GiB)"
+)
+CHECKED = "2026-11-21"
+
+
+class AmiFamily(StrEnum):
+    """An operating system that EKS builds node images of, in Karpenter's spelling of the family."""
+
+    AL2023 = "AL2023"
+    BOTTLEROCKET = "Bottlerocket"
+
+    @property
+    def alias(self) -> str:
+        """The family in an EC2NodeClass alias: ``al2023`` in ``al2023@v20260724``."""
+        return self.value.lower()
+
+    @property
+    def root_device(self) -> str:
+        """The device the node boots from."""
+        return "/dev/xvda"
+
+    @property
+    def image_device(self) -> str:
+        """The device that holds container images and ephemeral storage: the one to make large."""
+        return "/dev/xvdb" if self is AmiFamily.BOTTLEROCKET else "/dev/xvda"
+
+
+@dataclass(frozen=True, slots=True)
+class AmiType:
+    """One value of the EKS node group API's ``amiType``."""
+
+    name: str
+    family: AmiFamily
+    arch: str
+    """``amd64`` or ``arm64``, as Kubernetes labels nodes."""
+    nvidia: bool
+    """Whether the image brings the NVIDIA driver and container toolkit: then nobody else may install them."""
+
+
+def _type(name: str) -> AmiType:
+    """Read an AMI type's properties off its name, which EKS composes of them."""
+    return AmiType(
+        name=name,
+        family=AmiFamily.BOTTLEROCKET if name.startswith("BOTTLEROCKET_") else AmiFamily.AL2023,
+        arch="arm64" if "_ARM_64" in name else "amd64",
+        nvidia="_NVIDIA" in name,
+    )
+
+
+AMI_TYPES: Mapping[str, AmiType] = MappingProxyType(
+    {
+        name: _type(name)
+        for name in (
+            "AL2023_x86_64_STANDARD",
+            "AL2023_ARM_64_STANDARD",
+            "AL2023_x86_64_NVIDIA",
+            "AL2023_ARM_64_NVIDIA",
+            "BOTTLEROCKET_x86_64",
+            "BOTTLEROCKET_ARM_64",
+            "BOTTLEROCKET_x86_64_NVIDIA",
+            "BOTTLEROCKET_ARM_64_NVIDIA",
+            "BOTTLEROCKET_x86_64_FIPS",
+            "BOTTLEROCKET_ARM_64_FIPS",
+            "BOTTLEROCKET_x86_64_NVIDIA_FIPS",
+            "BOTTLEROCKET_ARM_64_NVIDIA_FIPS",
+        )
+    }
+)
+"""AMI type name to what it is. Amazon Linux 2, Windows, Neuron and CUSTOM are left out: no GPU pool can use them."""
+
+AL2023_RELEASE = "v20260724"
+"""The pinned release of the AL2023 images, as a Karpenter alias takes it: ``al2023@v20260724``."""
+
+
+def ami_type(family: AmiFamily, arch: str, *, nvidia: bool) -> AmiType:
+    """Return the plain (not FIPS) AMI type of a family for an architecture, with or without NVIDIA's driver."""
+    for candidate in AMI_TYPES.values():
+        if (candidate.family, candidate.arch, candidate.nvidia) == (family, arch, nvidia):
+            return candidate
+    msg = f"no AMI type for {family.value} on {arch}; architectures are amd64 and arm64"
+    raise ValueError(msg)
+
+
+def alias(family: AmiFamily, release: str) -> str:
+    """Return the EC2NodeClass alias that pins a family to a release: ``al2023@v20260724``."""
+    return f"{family.alias}@{release}"

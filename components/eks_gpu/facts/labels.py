@@ -1,0 +1,141 @@
+"""Label and annotation keys of nodes and pods, and the one set that every GPU pool carries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+SOURCE = (
+    "aws/karpenter-provider-aws v1.14.1 pkg/apis/v1/labels.go and karpenter.sh_nodepools CRD (allow-list of "
+    "karpenter.k8s.aws keys); kubernetes.io well-known labels; NVIDIA/k8s-device-plugin v0.20.0 (gpu-feature-discovery)"
+)
+CHECKED = "2026-11-21"
+
+# --- ours: on every GPU pool -------------------------------------------------------------------------------------
+
+ACCELERATOR = "accelerator"
+ACCELERATOR_NVIDIA = "nvidia"
+GPU_PRESENT = "nvidia.com/gpu.present"
+"""Nodeadm sets it only for Kubernetes 1.35 and newer; the device plugin chart's affinity needs it, so pools set it."""
+
+GPU_TYPE = "gpu-type"
+"""The pool's GPU model, as Karpenter names it (``a10g``); ends in ``-mig`` where the GPUs are partitioned."""
+
+WORKLOAD = "workload"
+WORKLOADS: tuple[str, ...] = ("inference", "training", "development")
+MIG_SUFFIX = "-mig"
+
+# --- Kubernetes --------------------------------------------------------------------------------------------------
+
+INSTANCE_TYPE = "node.kubernetes.io/instance-type"
+ZONE = "topology.kubernetes.io/zone"
+REGION = "topology.kubernetes.io/region"
+ARCH = "kubernetes.io/arch"
+OS = "kubernetes.io/os"
+HOSTNAME = "kubernetes.io/hostname"
+
+APP_NAME = "app.kubernetes.io/name"
+APP_INSTANCE = "app.kubernetes.io/instance"
+APP_COMPONENT = "app.kubernetes.io/component"
+APP_PART_OF = "app.kubernetes.io/part-of"
+APP_MANAGED_BY = "app.kubernetes.io/managed-by"
+
+POD_SECURITY_ENFORCE = "pod-security.kubernetes.io/enforce"
+POD_SECURITY_WARN = "pod-security.kubernetes.io/warn"
+
+# --- EKS ---------------------------------------------------------------------------------------------------------
+
+EKS_NODEGROUP = "eks.amazonaws.com/nodegroup"
+EKS_CAPACITY_TYPE = "eks.amazonaws.com/capacityType"
+
+# --- Karpenter ---------------------------------------------------------------------------------------------------
+
+CAPACITY_TYPE = "karpenter.sh/capacity-type"
+KARPENTER_NODEPOOL = "karpenter.sh/nodepool"
+KARPENTER_DISCOVERY = "karpenter.sh/discovery"
+DO_NOT_DISRUPT = "karpenter.sh/do-not-disrupt"
+"""Annotation: on a pod ``"true"`` or a Go duration; on a node through the NodePool's template."""
+
+KARPENTER_AWS_DOMAIN = "karpenter.k8s.aws"
+INSTANCE_CATEGORY = f"{KARPENTER_AWS_DOMAIN}/instance-category"
+INSTANCE_FAMILY = f"{KARPENTER_AWS_DOMAIN}/instance-family"
+INSTANCE_GENERATION = f"{KARPENTER_AWS_DOMAIN}/instance-generation"
+INSTANCE_SIZE = f"{KARPENTER_AWS_DOMAIN}/instance-size"
+INSTANCE_CPU = f"{KARPENTER_AWS_DOMAIN}/instance-cpu"
+INSTANCE_MEMORY = f"{KARPENTER_AWS_DOMAIN}/instance-memory"
+"""MiB."""
+INSTANCE_LOCAL_NVME = f"{KARPENTER_AWS_DOMAIN}/instance-local-nvme"
+"""GB, all disks together."""
+INSTANCE_GPU_NAME = f"{KARPENTER_AWS_DOMAIN}/instance-gpu-name"
+INSTANCE_GPU_MANUFACTURER = f"{KARPENTER_AWS_DOMAIN}/instance-gpu-manufacturer"
+INSTANCE_GPU_COUNT = f"{KARPENTER_AWS_DOMAIN}/instance-gpu-count"
+INSTANCE_GPU_MEMORY = f"{KARPENTER_AWS_DOMAIN}/instance-gpu-memory"
+"""MiB of one GPU."""
+CAPACITY_RESERVATION_ID = f"{KARPENTER_AWS_DOMAIN}/capacity-reservation-id"
+CAPACITY_RESERVATION_TYPE = f"{KARPENTER_AWS_DOMAIN}/capacity-reservation-type"
+EC2_NODE_CLASS = f"{KARPENTER_AWS_DOMAIN}/ec2nodeclass"
+
+KARPENTER_AWS_ALLOWED: frozenset[str] = frozenset(
+    f"{KARPENTER_AWS_DOMAIN}/{name}"
+    for name in (
+        "capacity-reservation-id",
+        "capacity-reservation-interruptible",
+        "capacity-reservation-type",
+        "ec2nodeclass",
+        "instance-accelerator-count",
+        "instance-accelerator-manufacturer",
+        "instance-accelerator-name",
+        "instance-capability-flex",
+        "instance-category",
+        "instance-cpu",
+        "instance-cpu-manufacturer",
+        "instance-cpu-sustained-clock-speed-mhz",
+        "instance-ebs-bandwidth",
+        "instance-encryption-in-transit-supported",
+        "instance-family",
+        "instance-generation",
+        "instance-gpu-count",
+        "instance-gpu-manufacturer",
+        "instance-gpu-memory",
+        "instance-gpu-name",
+        "instance-hypervisor",
+        "instance-local-nvme",
+        "instance-memory",
+        "instance-network-bandwidth",
+        "instance-size",
+        "instance-tenancy",
+        "placement-group-id",
+        "placement-group-partition",
+    )
+)
+"""The ``karpenter.k8s.aws`` keys that a NodePool may require; the API server refuses any other of that domain."""
+
+# --- labels that appear only after a node has booted: a pending pod that selects one never makes Karpenter buy ----
+
+GFD_PRODUCT = "nvidia.com/gpu.product"
+GFD_COUNT = "nvidia.com/gpu.count"
+GFD_MEMORY = "nvidia.com/gpu.memory"
+GFD_REPLICAS = "nvidia.com/gpu.replicas"
+GFD_SHARED_SUFFIX = "-SHARED"
+"""What gpu-feature-discovery appends to the product label of a time-sliced GPU."""
+MIG_CAPABLE = "nvidia.com/mig.capable"
+MIG_CONFIG = "nvidia.com/mig.config"
+MIG_CONFIG_STATE = "nvidia.com/mig.config.state"
+MIG_STRATEGY = "nvidia.com/mig.strategy"
+DEVICE_PLUGIN_CONFIG = "nvidia.com/device-plugin.config"
+"""Names the sharing configuration of a node; not set by discovery but by the pool."""
+
+AFTER_BOOT: frozenset[str] = frozenset(
+    {GFD_PRODUCT, GFD_COUNT, GFD_MEMORY, GFD_REPLICAS, MIG_CAPABLE, MIG_CONFIG_STATE, MIG_STRATEGY}
+)
+
+_EVERY_GPU_POOL: Mapping[str, str] = MappingProxyType({ACCELERATOR: ACCELERATOR_NVIDIA, GPU_PRESENT: "true"})
+
+
+def pool_labels(gpu_type: str, workload: str) -> dict[str, str]:
+    """Return the labels that every GPU pool carries, whoever builds it.
+
+    ``gpu_type`` is Karpenter's GPU name (``a10g``), with ``-mig`` appended where the GPUs are partitioned;
+    ``workload`` is one of ``WORKLOADS``.
+    """
+    return {**_EVERY_GPU_POOL, GPU_TYPE: gpu_type, WORKLOAD: workload}

@@ -1,0 +1,42 @@
+"""Names of the extended resources that pods request and nodes advertise."""
+
+from __future__ import annotations
+
+SOURCE = (
+    "NVIDIA/k8s-device-plugin v0.20.0 README and api/config/v1 (gpu, gpu.shared, mig-<profile>); "
+    "aws/eks-charts aws-efa-k8s-device-plugin; Kubernetes pkg/quota/v1/evaluator/core/pods.go (requests.<name>)"
+)
+CHECKED = "2026-11-21"
+
+GPU = "nvidia.com/gpu"
+GPU_SHARED = "nvidia.com/gpu.shared"
+"""What a shared GPU is advertised as when the sharing configuration says ``renameByDefault``."""
+
+MIG_PREFIX = "nvidia.com/mig-"
+EFA = "vpc.amazonaws.com/efa"
+
+CPU = "cpu"
+MEMORY = "memory"
+EPHEMERAL_STORAGE = "ephemeral-storage"
+HUGEPAGES_2MI = "hugepages-2Mi"
+PODS = "pods"
+
+_QUOTA_PREFIX = "requests."
+
+
+def mig(profile: str) -> str:
+    """Return the resource of one MIG profile under the mixed strategy: ``1g.5gb`` is ``nvidia.com/mig-1g.5gb``.
+
+    A profile with media extensions, ``1g.5gb+me``, is advertised as ``nvidia.com/mig-1g.5gb.me``.
+    """
+    return MIG_PREFIX + profile.replace("+", ".")
+
+
+def is_gpu(name: str) -> bool:
+    """Return whether a resource is a GPU or a part of one."""
+    return name in {GPU, GPU_SHARED} or name.startswith(MIG_PREFIX)
+
+
+def quota(name: str) -> str:
+    """Return the key a ResourceQuota enforces for an extended resource; ``limits.<name>`` is accepted and ignored."""
+    return _QUOTA_PREFIX + name

@@ -1,0 +1,71 @@
+"""Taints that keep pods off nodes, and the tolerations that let pods on.
+
+A taint is written once here; node groups, node pools, charts, workloads and rules derive their own spelling of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+SOURCE = (
+    "NVIDIA/gpu-operator v26.7.0 and NVIDIA/k8s-device-plugin v0.20.0 values.yaml (operands tolerate nvidia.com/gpu "
+    "Exists NoSchedule; the plugin chart's NFD worker tolerates exactly nvidia.com/gpu=present); "
+    "kubernetes-sigs/aws-efs-csi-driver v3.4.1 and aws-ebs-csi-driver docs (agent-not-ready); "
+    "aws/karpenter-provider-aws v1.14.1 NodePool CRD (startupTaints, effects)"
+)
+CHECKED = "2026-11-21"
+
+
+class Effect(StrEnum):
+    """What a taint does to a pod that does not tolerate it, in Kubernetes' spelling."""
+
+    NO_SCHEDULE = "NoSchedule"
+    PREFER_NO_SCHEDULE = "PreferNoSchedule"
+    NO_EXECUTE = "NoExecute"
+
+    @property
+    def eks(self) -> str:
+        """The same effect in the spelling of the EKS API: ``NO_SCHEDULE``."""
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Taint:
+    """A node's taint: ``key=value:effect``."""
+
+    key: str
+    value: str
+    effect: Effect
+
+    def kubernetes(self) -> dict[str, str]:
+        """Return the taint as nodes, NodePools and KubeletConfiguration spell it."""
+        return {"key": self.key, "value": self.value, "effect": self.effect.value}
+
+    def eks(self) -> dict[str, str]:
+        """Return the taint as the EKS node group API spells it."""
+        return {"key": self.key, "value": self.value, "effect": self.effect.eks}
+
+    def toleration(self) -> dict[str, str]:
+        """Return the toleration that admits a pod past exactly this taint."""
+        return {"key": self.key, "operator": "Equal", "value": self.value, "effect": self.effect.value}
+
+    def __str__(self) -> str:
+        """Return the taint as ``kubectl taint`` writes it."""
+        return f"{self.key}={self.value}:{self.effect.value}"
+
+
+GPU = Taint("nvidia.com/gpu", "present", Effect.NO_SCHEDULE)
+"""On every GPU pool. The value is ``present`` because the device plugin chart's NFD worker tolerates only that one."""
+
+EFS_AGENT_NOT_READY = Taint("efs.csi.aws.com/agent-not-ready", "true", Effect.NO_EXECUTE)
+"""Startup taint that the EFS CSI node agent removes once it can mount. A user of it must list it as a startup taint."""
+
+EBS_AGENT_NOT_READY = Taint("ebs.csi.aws.com/agent-not-ready", "true", Effect.NO_EXECUTE)
+"""Startup taint that the EBS CSI node agent removes once it can attach."""
+
+GPU_NOT_VALIDATED = Taint("eks-gpu.io/not-validated", "true", Effect.NO_SCHEDULE)
+"""Startup taint of a GPU node whose validation has not passed yet; validation on new nodes removes it."""
+
+TOLERATE_EVERYTHING: dict[str, str] = {"operator": "Exists"}
+"""For node agents that must run everywhere (monitoring, logging). A workload never carries it."""
