@@ -6,7 +6,7 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
-from google.protobuf import empty_pb2
+from google.protobuf import empty_pb2, struct_pb2
 from pulumi.runtime import mocks, settings
 from pulumi.runtime.proto import provider_pb2, resource_pb2
 
@@ -52,7 +52,7 @@ class RecordingMonitor(mocks.MockMonitor):
     def GetDeploymentInfo(self, request: empty_pb2.Empty) -> resource_pb2.DeploymentInfo:  # noqa: N802 - gRPC's name
         """Offer what the stock monitor offers, but for resource references."""
         references = resource_pb2.RESOURCE_MONITOR_FEATURE_RESOURCE_REFERENCES
-        features = super().GetDeploymentInfo(request).supportedFeatures
+        features = super().GetDeploymentInfo(request).supportedFeatures  # type: ignore[no-untyped-call] # the SDK's
         return resource_pb2.DeploymentInfo(supportedFeatures=[each for each in features if each != references])
 
     def RegisterResource(  # noqa: N802 - gRPC's name
@@ -88,21 +88,23 @@ class RecordingMonitor(mocks.MockMonitor):
         self, request: resource_pb2.ResourceInvokeRequest
     ) -> resource_pb2.ResourceInvokeResponse:
         """Answer a provider function, or note that nobody did and return nothing."""
-        return resource_pb2.ResourceInvokeResponse(
-            **{"return": wire.to_struct(self._answer(request.tok, request.args))}
-        )
+        response = resource_pb2.ResourceInvokeResponse()
+        getattr(response, "return").CopyFrom(self._answer(request.tok, request.args))  # the field's name is a keyword
+        return response
 
     def Call(self, request: resource_pb2.ResourceCallRequest) -> provider_pb2.CallResponse:  # noqa: N802 - gRPC's name
         """Answer a method of a remote component, which the stock monitor cannot."""
-        return provider_pb2.CallResponse(**{"return": wire.to_struct(self._answer(request.tok, request.args))})
+        response = provider_pb2.CallResponse()
+        getattr(response, "return").CopyFrom(self._answer(request.tok, request.args))
+        return response
 
-    def _answer(self, token: str, args: Any) -> Mapping[str, Any]:  # noqa: ANN401 - a protobuf Struct
+    def _answer(self, token: str, args: struct_pb2.Struct) -> struct_pb2.Struct:
         answer = self._answers.get(token)
         if answer is not None:
-            return answer(wire.properties(args))
+            return wire.to_struct(answer(wire.properties(args)))
         with self._lock:
             self.unanswered.add(token)
-        return {}
+        return struct_pb2.Struct()
 
     def _keep(self, resource: RecordedResource) -> None:
         with self._lock:

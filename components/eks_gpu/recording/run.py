@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from google.protobuf import empty_pb2
 from pulumi.runtime import mocks, settings
 from pulumi.runtime.config import set_all_config
 from pulumi.runtime.stack import run_in_stack
@@ -79,9 +80,7 @@ def record_directory(
 
 
 def _settings(monitor: RecordingMonitor, project: str, stack: str, *, preview: bool) -> mocks.MockSettings:
-    from google.protobuf import empty_pb2  # noqa: PLC0415 - one message, needed here only
-
-    return mocks.MockSettings(
+    return mocks.MockSettings(  # type: ignore[no-untyped-call] # the SDK's
         monitor=monitor,
         monitor_features=set(monitor.GetDeploymentInfo(empty_pb2.Empty()).supportedFeatures),
         engine=mocks.MockEngine(None),
