@@ -1,0 +1,56 @@
+"""Container images of servers: exact tags, the CUDA they bring, and how much a node must pull."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+CHECKED = "2026-11-21"
+
+GB = 10**9
+"""Bytes of a gigabyte, as image and model sizes are quoted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """One container image at an exact tag."""
+
+    repository: str
+    tag: str
+    cuda: str
+    """CUDA release inside, such as ``"12.9"``: the node's driver must support it."""
+    size_bytes: int
+    """Unpacked size on the node's disk, rounded up where only a neighbouring release was measured."""
+    source: str
+    checked: str
+
+    @property
+    def reference(self) -> str:
+        """The image as a pod names it: ``repository:tag``."""
+        return f"{self.repository}:{self.tag}"
+
+
+VLLM = Image(
+    repository="docker.io/vllm/vllm-openai",
+    tag="v0.28.0-cu129",
+    cuda="12.9",
+    size_bytes=30 * GB,
+    source=(
+        "vllm-project/vllm release tags (since 0.20 the plain tag is CUDA 13, -cu129 is CUDA 12.9: "
+        "NVIDIA/Model-Optimizer PR 2042); size: 28.6 GB measured for 0.12 in vllm-project/vllm PR 22377"
+    ),
+    checked=CHECKED,
+)
+"""CUDA 12.9 and not 13, because it runs on every driver from R575 on, the EKS image's R580 included."""
+
+TRITON_FULL = Image(
+    repository="nvcr.io/nvidia/tritonserver",
+    tag="26.07-py3",
+    cuda="13.3",
+    size_bytes=16 * GB,
+    source=(
+        "NGC tags of nvidia/tritonserver up to 26.07; size: 15.5 GB measured for 24.06-py3 in "
+        "triton-inference-server/server issue 7474; CUDA 13.3 stated for 26.06, not read for 26.07"
+    ),
+    checked=CHECKED,
+)
+"""Triton with every backend. The slim variant, ``py3-min``, has none: an image of one's own copies those it needs."""

@@ -1,0 +1,38 @@
+"""Amazon EFS and its CSI driver: names, and how fast a file system hands out bytes."""
+
+from __future__ import annotations
+
+SOURCE = (
+    "kubernetes-sigs/aws-efs-csi-driver v3.4.1 docs/README.md (StorageClass parameters); Amazon EFS user guide, "
+    "performance and quotas (throughput modes: elastic reads 500 MiB/s and more a client, bursting earns 50 KiB/s for "
+    "each GiB stored); Amazon EBS user guide (gp3 baseline)"
+)
+CHECKED = "2026-11-21"
+
+MIB = 2**20
+"""Bytes of a mebibyte."""
+
+GIB = 2**30
+"""Bytes of a gibibyte."""
+
+EFS_DRIVER = "efs.csi.aws.com"
+"""Provisioner of StorageClasses on EFS."""
+
+EFS_ACCESS_POINTS = "efs-ap"
+"""The driver's provisioning mode: one EFS access point for each claim. There is no other for EFS."""
+
+NFS_PORT = 2049
+"""TCP port of a mount target."""
+
+EFS_THROUGHPUT_ELASTIC = "elastic"
+EFS_THROUGHPUT_BURSTING = "bursting"
+EFS_PERFORMANCE_GENERAL = "generalPurpose"
+
+EFS_ELASTIC_CLIENT_BYTES_PER_SECOND = 500 * MIB
+"""What one client may count on under elastic throughput. Newer clients reach three times that."""
+
+EFS_BURSTING_BYTES_PER_SECOND_PER_GIB = 50 * 1024
+"""What a bursting file system earns for each GiB stored once its credits are gone."""
+
+HUB_BYTES_PER_SECOND = 100 * 10**6
+"""A model hub over the internet, through one NAT gateway: a planning figure of ours, to be measured per site."""
