@@ -18,11 +18,11 @@ from typing import Final
 import pulumi
 import pulumi_aws as aws
 
+from eks_gpu.facts import iam
 from eks_gpu.foundation.arguments import Problem, missing, missing_entries, refuse
 from eks_gpu.foundation.component import Component
 from eks_gpu.foundation.policy_document import trust
 
-_SERVICE: Final = "pods.eks.amazonaws.com"
 _TRUSTED_ACTIONS: Final = ("sts:AssumeRole", "sts:TagSession")
 """The agent tags each session with cluster, namespace and service account, hence the second (EKS user guide,
 "EKS Pod Identity role", checked 2026-11-21)."""
@@ -75,7 +75,7 @@ class PodIdentity(Component):
     def _role(self) -> aws.iam.Role:
         return aws.iam.Role(
             self.child_name("role"),
-            assume_role_policy=pulumi.Output.json_dumps(trust(_SERVICE, _TRUSTED_ACTIONS)),
+            assume_role_policy=pulumi.Output.json_dumps(trust(iam.PODS, _TRUSTED_ACTIONS)),
             opts=self.child_opts(),
         )
 

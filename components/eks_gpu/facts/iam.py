@@ -1,0 +1,33 @@
+"""IAM policies that AWS manages, and the services that may assume roles."""
+
+from __future__ import annotations
+
+SOURCE = (
+    "EKS user guide: node IAM role, add-ons and their IAM policies; AWS managed policy reference "
+    "(AmazonEBSCSIDriverPolicyV2 has no service-role/ path, AmazonEFSCSIDriverPolicy has)"
+)
+CHECKED = "2026-11-21"
+
+EC2 = "ec2.amazonaws.com"
+"""Who assumes the role of a node."""
+
+PODS = "pods.eks.amazonaws.com"
+"""Who assumes the role of a pod: EKS Pod Identity."""
+
+WORKER_NODE = "AmazonEKSWorkerNodePolicy"
+REGISTRY_PULL = "AmazonEC2ContainerRegistryPullOnly"
+SSM_CORE = "AmazonSSMManagedInstanceCore"
+"""A shell on a node without SSH keys or open ports; also how a node's logs are fetched."""
+NODE_POLICIES: tuple[str, ...] = (WORKER_NODE, REGISTRY_PULL, SSM_CORE)
+"""What every node of ours may do. The VPC CNI's policy is not here: the CNI has a Pod Identity of its own."""
+
+VPC_CNI = "AmazonEKS_CNI_Policy"
+EBS_CSI = "AmazonEBSCSIDriverPolicyV2"
+"""Only volumes and snapshots that the driver tagged as its own; the older policy reached every volume so tagged by
+hand as well."""
+EFS_CSI = "service-role/AmazonEFSCSIDriverPolicy"
+
+
+def managed_policy_arn(policy: str, partition: str = "aws") -> str:
+    """Return the ARN of a policy that AWS manages; ``policy`` is its name with its path."""
+    return f"arn:{partition}:iam::aws:policy/{policy}"

@@ -1,0 +1,73 @@
+"""Names by which the parts of a VPC find each other: zones, regions, subnet tags, endpoint services."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+
+SOURCE = (
+    "EKS user guide: network requirements, private clusters (PrivateLink endpoints), Pod Identity; EKS best practices: "
+    "subnet tagging; kubernetes-sigs/aws-load-balancer-controller docs: subnet discovery; Karpenter docs 1.14: "
+    "subnetSelectorTerms, private clusters (no endpoint exists for the pricing API)"
+)
+CHECKED = "2026-11-21"
+
+ZONE = re.compile(r"(?P<region>[a-z]{2}(?:-[a-z]+)+-\d)(?P<letter>[a-h])")
+"""Name of an availability zone: the region and a letter. Local and wavelength zones have longer names; EKS control
+planes and file systems cannot be there."""
+
+ZONE_LETTERS = "abcdefgh"
+"""Letters that zones have had so far end at ``f``; two more leave room and make eight, a power of two."""
+
+TAG_INTERNAL_LOAD_BALANCER: Mapping[str, str] = MappingProxyType({"kubernetes.io/role/internal-elb": "1"})
+"""Marks subnets that internal load balancers are put into."""
+
+TAG_PUBLIC_LOAD_BALANCER: Mapping[str, str] = MappingProxyType({"kubernetes.io/role/elb": "1"})
+"""Marks subnets that internet-facing load balancers are put into."""
+
+S3_SERVICE = "s3"
+"""Images in ECR and model files are in S3; a gateway endpoint costs nothing and keeps them off the NAT gateway."""
+
+PRIVATE_SERVICES: tuple[str, ...] = (
+    "ec2",
+    "ecr.api",
+    "ecr.dkr",
+    "eks",
+    "eks-auth",
+    "elasticfilesystem",
+    "logs",
+    "sqs",
+    "ssm",
+    "sts",
+)
+"""AWS services that nodes, add-ons, Pod Identity (eks-auth) and Karpenter (sqs, ssm) call: a VPC without a way to the
+internet needs an interface endpoint for each. IAM and pricing have none in the regions."""
+
+SMALLEST_VPC_PREFIX = 20
+LARGEST_VPC_PREFIX = 16
+"""AWS allows /16 to /28. Pods take addresses of the VPC, so a network smaller than /20 (509 addresses a zone) is
+refused: two large nodes would fill it."""
+
+
+def region_of(zone: str) -> str:
+    """Return the region that an availability zone is in; raise ``ValueError`` if ``zone`` is no zone's name."""
+    match = ZONE.fullmatch(zone)
+    if match is None:
+        raise ValueError(f"{zone!r} is no availability zone; write a name such as 'us-east-1a'")
+    return match["region"]
+
+
+def partition_of(region: str) -> str:
+    """Return the AWS partition of a region: the second field of every ARN in it."""
+    if region.startswith("cn-"):
+        return "aws-cn"
+    if region.startswith("us-gov-"):
+        return "aws-us-gov"
+    return "aws"
+
+
+def service_name(region: str, service: str) -> str:
+    """Return the name by which a VPC endpoint asks for a service of AWS in a region."""
+    prefix = "cn." if region.startswith("cn-") and service != S3_SERVICE else ""
+    return f"{prefix}com.amazonaws.{region}.{service}"
