@@ -80,7 +80,29 @@ AMI_TYPES: Mapping[str, AmiType] = MappingProxyType(
 """AMI type name to what it is. Amazon Linux 2, Windows, Neuron and CUSTOM are left out: no GPU pool can use them."""
 
 AL2023_RELEASE = "v20260724"
-"""The pinned release of the AL2023 images, as a Karpenter alias takes it: ``al2023@v20260724``."""
+"""The pinned release of the AL2023 images, as a Karpenter alias takes it: ``al2023@v20260724``.
+
+Source: awslabs/amazon-eks-ami tag v20260724 (2026-07-23): NVIDIA driver branch 580, kernel 6.12 for Kubernetes 1.33
+to 1.35 and 6.18 for 1.36. v20261003 exists; its kernel 6.12.110 may panic (amazon-eks-ami issue 2845).
+"""
+
+AL2023_RELEASE_VERSIONS: Mapping[str, str] = MappingProxyType(
+    {
+        "1.33": "1.33.13-20260724",
+        "1.34": "1.34.9-20260724",
+        "1.35": "1.35.6-20260724",
+        "1.36": "1.36.2-20260724",
+    }
+)
+"""The same release as the EKS node group API takes it, by Kubernetes version.
+
+1.35.6-20260724 and 1.36.2-20260724 are reported from live accounts (public notes, July 2026). For 1.33 and 1.34 the
+patch number is that of v20260714 (amazon-eks-ami CHANGELOG.md) and was not read for v20260724 itself.
+"""
+
+AL2023_RELEASE_LACKS: frozenset[str] = frozenset({"g7"})
+"""Instance families whose GPUs the pinned release cannot drive: g7 needs driver 595, which the images have from
+v20260917 on (awslabs/amazon-eks-ami issue 2768, checked 2026-11-21)."""
 
 
 def ami_type(family: AmiFamily, arch: str, *, nvidia: bool) -> AmiType:

@@ -46,21 +46,6 @@ class AddOn:
     checked: str
 
 
-@dataclass(frozen=True, slots=True)
-class Image:
-    """A container image at one exact tag."""
-
-    repository: str
-    tag: str
-    source: str
-    checked: str
-
-    @property
-    def reference(self) -> str:
-        """The image as a pod names it."""
-        return f"{self.repository}:{self.tag}"
-
-
 KUBERNETES_VERSIONS: tuple[str, ...] = ("1.33", "1.34", "1.35", "1.36")
 """What a new cluster may run, oldest first: what EKS supports and the GPU Operator 26.7 supports (1.33 to 1.36).
 
@@ -98,7 +83,7 @@ DCGM_EXPORTER = Chart(
     "dcgm-exporter",
     "https://nvidia.github.io/dcgm-exporter/helm-charts",
     "4.8.2",
-    "NVIDIA/dcgm-exporter 4.5.3-4.8.2 (2026-05-06): the newest whose counters could be read; 4.9.0 renames every metric",
+    "NVIDIA/dcgm-exporter 4.5.3-4.8.2 (2026-05-06): newest whose counters could be read; 4.9.0 renames its metrics",
     CHECKED,
 )
 KUBE_PROMETHEUS_STACK = Chart(
@@ -142,38 +127,64 @@ def _same(name: str, version: str, source: str) -> Mapping[str, AddOn]:
     return _each(name, dict.fromkeys(KUBERNETES_VERSIONS, (version, source)))
 
 
-VPC_CNI = _same("vpc-cni", "v1.21.2-eksbuild.2", "recorded for Kubernetes 1.36 in public Terraform code, mid 2026")
+_GUIDE = "read from `aws eks describe-addon-versions` by a public guide for upgrades from 1.33 to 1.35, mid 2026"
+_RUNNING_1_36 = "recorded on a running Kubernetes 1.36 cluster in public notes, August 2026"
+_DEFAULT_1_35 = "AWS's default for Kubernetes 1.35 in ap-northeast-2, read on 2026-08-04 in public Terraform code"
+
+VPC_CNI = _each(
+    "vpc-cni",
+    {
+        "1.33": ("v1.22.2-eksbuild.1", _GUIDE),
+        "1.34": ("v1.22.2-eksbuild.1", _GUIDE),
+        "1.35": ("v1.22.3-eksbuild.1", _DEFAULT_1_35),
+        "1.36": ("v1.22.3-eksbuild.1", _RUNNING_1_36),
+    },
+)
 COREDNS = _each(
     "coredns",
     {
-        "1.33": ("v1.13.2-eksbuild.11", "ministryofjustice/cloud-platform-infrastructure #4675 (2026-07-06)"),
-        "1.34": ("v1.13.2-eksbuild.11", "not verified for 1.34; the build verified for 1.33"),
-        "1.35": ("v1.14.2-eksbuild.4", "not verified for 1.35; the build recorded for 1.36"),
-        "1.36": ("v1.14.2-eksbuild.4", "recorded for Kubernetes 1.36 in public Terraform code, mid 2026"),
+        "1.33": ("v1.13.2-eksbuild.11", "ministryofjustice/cloud-platform-infrastructure PR 4675 (2026-07-06)"),
+        "1.34": ("v1.13.2-eksbuild.10", _GUIDE),
+        "1.35": ("v1.13.2-eksbuild.11", _DEFAULT_1_35),
+        "1.36": ("v1.14.3-eksbuild.3", _RUNNING_1_36),
     },
 )
 KUBE_PROXY = _each(
     "kube-proxy",
     {
-        "1.33": ("v1.33.10-eksbuild.13", "ministryofjustice/cloud-platform-infrastructure #4676 (2026-07-07)"),
-        "1.34": ("v1.34.6-eksbuild.13", "not verified"),
-        "1.35": ("v1.35.3-eksbuild.13", "zalando-incubator/kubernetes-on-aws #11668 (2026-07-15)"),
-        "1.36": ("v1.36.2-eksbuild.7", "recorded for Kubernetes 1.36 in public Terraform code, mid 2026"),
+        "1.33": ("v1.33.10-eksbuild.13", "ministryofjustice/cloud-platform-infrastructure PR 4676 (2026-07-07)"),
+        "1.34": ("v1.34.6-eksbuild.13", _GUIDE),
+        "1.35": ("v1.35.3-eksbuild.13", "zalando-incubator/kubernetes-on-aws PR 11668 (2026-07-15)"),
+        "1.36": ("v1.36.0-eksbuild.13", _RUNNING_1_36),
     },
 )
-POD_IDENTITY_AGENT = _same("eks-pod-identity-agent", "v1.3.10-eksbuild.2", "not verified")
-EBS_CSI = _same(
+POD_IDENTITY_AGENT = _same("eks-pod-identity-agent", "v1.3.10-eksbuild.3", f"{_GUIDE}; the same for 1.36 elsewhere")
+EBS_CSI = _each(
     "aws-ebs-csi-driver",
-    "v1.66.0-eksbuild.1",
-    "mitodl/ol-infrastructure #5959 (2026-09-21): AWS's default version for Kubernetes 1.36; others not verified",
+    {
+        "1.33": ("v1.61.1-eksbuild.1", _GUIDE),
+        "1.34": ("v1.61.1-eksbuild.1", _GUIDE),
+        "1.35": ("v1.61.1-eksbuild.1", _GUIDE),
+        "1.36": ("v1.66.0-eksbuild.1", "mitodl/ol-infrastructure PR 5959 (2026-09-21): AWS's default for 1.36"),
+    },
 )
-EFS_CSI = _same(
+_EFS_1_35 = "zalando-incubator/kubernetes-on-aws PR 11666 (2026-07-15), on 1.35"
+EFS_CSI = _each(
     "aws-efs-csi-driver",
-    "v3.4.1-eksbuild.1",
-    "ministryofjustice/modernisation-platform-environments #18211 (2026-08-14), for 1.36; others not verified",
+    {
+        "1.33": ("v3.3.0-eksbuild.1", f"{_EFS_1_35}; not verified for 1.33"),
+        "1.34": ("v3.3.0-eksbuild.1", f"{_EFS_1_35}; not verified for 1.34"),
+        "1.35": ("v3.3.0-eksbuild.1", _EFS_1_35),
+        "1.36": (
+            "v3.4.1-eksbuild.1",
+            "ministryofjustice/modernisation-platform-environments PR 18211 (2026-08-14), for 1.36",
+        ),
+    },
 )
 NODE_MONITORING_AGENT = _same(
-    "eks-node-monitoring-agent", "v1.7.0-eksbuild.1", "aws/eks-node-monitoring-agent CHANGELOG.md v1.7.0 (2026-08-04)"
+    "eks-node-monitoring-agent",
+    "v1.7.0-eksbuild.1",
+    "aws/eks-node-monitoring-agent v1.7.0 (2026-08-04); which Kubernetes versions AWS lists it for was not verified",
 )
 
 ADD_ONS: Mapping[str, Mapping[str, AddOn]] = MappingProxyType(
@@ -191,18 +202,3 @@ ADD_ONS: Mapping[str, Mapping[str, AddOn]] = MappingProxyType(
     }
 )
 """Every add-on that may be installed: name to Kubernetes version to exact version."""
-
-# --- container images that workloads run -------------------------------------------------------------------------
-
-TRITON_MIN = Image(
-    "nvcr.io/nvidia/tritonserver",
-    "26.06-py3-min",
-    "NVIDIA Triton Inference Server release 26.06 (CUDA 13.3); py3-min has no backends",
-    CHECKED,
-)
-TRITON = Image(
-    "nvcr.io/nvidia/tritonserver",
-    "26.06-py3",
-    "NVIDIA Triton Inference Server release 26.06 (CUDA 13.3): all backends, about 15 GB",
-    CHECKED,
-)
