@@ -1,0 +1,209 @@
+"""What node groups and node pools have in common: which GPUs, for whom, on which disk."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import Annotated, Any, Final, Self
+
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+
+from eks_gpu.facts import ami, instances, resources
+from eks_gpu.settings.block import Block
+
+GP3_IOPS_PER_GIB: Final = 500
+"""Most IOPS of a gp3 volume for each GiB of it (EBS user guide, "General Purpose SSD volumes", checked 2026-11-21)."""
+
+GP3_IOPS_PER_MIBPS: Final = 4
+"""Fewest IOPS of a gp3 volume for each MiB/s of throughput (same source)."""
+
+
+class Purpose(StrEnum):
+    """What a pool is for. It decides how its nodes may be disrupted, and is the value of their ``workload`` label."""
+
+    INFERENCE = "inference"
+    TRAINING = "training"
+    DEVELOPMENT = "development"
+
+
+class Capacity(StrEnum):
+    """How instances are paid for, in Karpenter's spelling."""
+
+    RESERVED = "reserved"
+    SPOT = "spot"
+    ON_DEMAND = "on-demand"
+
+
+class RootVolume(Block):
+    """The volume that holds container images and ephemeral storage: gp3, always encrypted."""
+
+    size_gib: int = Field(default=100, ge=100, le=65536)
+    """Size in GiB. At least 100: an image of 15 GB fills Karpenter's default of 20 GiB. Give 200 for TensorRT-LLM."""
+
+    throughput_mibps: int = Field(default=500, ge=250, le=2000)
+    """Throughput in MiB/s. EBS's own default of 125 needs two minutes to write a 15 GB image, 500 needs half a minute;
+    small instance types have less bandwidth to EBS than that and take what they have."""
+
+    iops: int = Field(default=3000, ge=3000, le=80000)
+    """Operations a second. 3000 are included in the price."""
+
+    @model_validator(mode="after")
+    def _ratios(self) -> Self:
+        if self.iops < self.throughput_mibps * GP3_IOPS_PER_MIBPS:
+            needed = self.throughput_mibps * GP3_IOPS_PER_MIBPS
+            raise ValueError(
+                f"{self.iops} iops carry at most {self.iops // GP3_IOPS_PER_MIBPS} MiB/s on gp3, but throughput_mibps "
+                f"is {self.throughput_mibps}; give at least {needed} iops or less throughput"
+            )
+        if self.iops > self.size_gib * GP3_IOPS_PER_GIB:
+            raise ValueError(
+                f"a gp3 volume of {self.size_gib} GiB has at most {self.size_gib * GP3_IOPS_PER_GIB} iops, "
+                f"not {self.iops}; give fewer iops or a larger size_gib"
+            )
+        return self
+
+
+def _several(value: object) -> object:
+    """Let one former name be written without brackets."""
+    return (value,) if isinstance(value, str) else value
+
+
+def _offer_the_catalogue(schema: dict[str, Any]) -> None:
+    """Make editors complete instance types. Called when a schema is made, so that loading settings stays cheap."""
+    schema["items"] = {"type": "string", "enum": sorted(instances.CATALOGUE)}
+
+
+def _drawn_from_the_catalogue(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Refuse what no GPU pool can be made of; the first reason is given, with what to write instead."""
+    for name in names:
+        _known_and_usable(name)
+    if len(set(names)) < len(names):
+        twice = sorted({name for name in names if names.count(name) > 1})
+        raise ValueError(f"{', '.join(twice)} is given more than once; name each instance type once")
+    types = [instances.CATALOGUE[name] for name in names]
+    _whole_gpus(types)
+    _same_architecture(types)
+    _same_gpu_model(types)
+    return names
+
+
+def _known_and_usable(name: str) -> None:
+    kind = instances.CATALOGUE.get(name)
+    if kind is None:
+        nearest = difflib.get_close_matches(name, instances.CATALOGUE, n=1, cutoff=0.5)
+        family = name.partition(".")[0]
+        if family in instances.families():
+            sizes = ", ".join(known.name for known in instances.families()[family])
+            advice = f"{family} comes as {sizes}"
+        elif nearest:
+            advice = f"did you mean {nearest[0]}?"
+        else:
+            advice = f"families with NVIDIA GPUs are {', '.join(sorted(instances.families()))}"
+        raise ValueError(f"{name} is no instance type with an NVIDIA GPU that is known here; {advice}")
+    if kind.family in ami.AL2023_RELEASE_LACKS:
+        raise ValueError(
+            f"{name} needs a newer NVIDIA driver than the pinned image {ami.AL2023_RELEASE} has; "
+            "use another family, such as g6e or g7e"
+        )
+
+
+def _whole_gpus(types: Iterable[instances.InstanceType]) -> None:
+    names = [kind.name for kind in types if kind.gpu_count == 0]
+    if names:
+        raise ValueError(
+            f"{', '.join(names)} has a fraction of a GPU, which EC2 counts as none, so its nodes advertise no "
+            f"{resources.GPU}; use a type with whole GPUs, such as g6.xlarge, and share it"
+        )
+
+
+def _same_architecture(types: Iterable[instances.InstanceType]) -> None:
+    by_arch = _grouped((kind.arch, kind.name) for kind in types)
+    if len(by_arch) > 1:
+        raise ValueError(
+            f"{_listed(by_arch)} have different architectures, and one image cannot serve both; "
+            "make one pool for each architecture"
+        )
+
+
+def _same_gpu_model(types: Iterable[instances.InstanceType]) -> None:
+    by_model = _grouped((f"{kind.gpu_name} {kind.gpu_memory_mib} MiB", kind.name) for kind in types)
+    if len(by_model) > 1:
+        raise ValueError(
+            f"{_listed(by_model)} have different GPUs, so a pod could not tell which one it gets; "
+            "make one pool for each GPU model"
+        )
+
+
+def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    groups: dict[str, list[str]] = {}
+    for group, member in pairs:
+        groups.setdefault(group, []).append(member)
+    return groups
+
+
+def _listed(groups: dict[str, list[str]]) -> str:
+    return " and ".join(f"{', '.join(members)} ({group})" for group, members in groups.items())
+
+
+GpuInstanceTypes = Annotated[
+    tuple[str, ...],
+    Field(min_length=1, max_length=20, json_schema_extra=_offer_the_catalogue),
+    AfterValidator(_drawn_from_the_catalogue),
+]
+"""Instance types of one GPU model and one architecture. At most 20, as in a managed node group."""
+
+FormerNames = Annotated[tuple[str, ...], BeforeValidator(_several)]
+"""One former name or several."""
+
+
+class GpuPool(Block):
+    """What a node group and a node pool have in common."""
+
+    instance_types: GpuInstanceTypes
+    """EC2 instance types with NVIDIA GPUs. All of one GPU model: make one pool for each model."""
+
+    purpose: Purpose = Purpose.INFERENCE
+    """What the pool is for."""
+
+    resumable: bool = False
+    """Whether every training job of the pool saves checkpoints and resumes from them. Needed for training on spot."""
+
+    root_volume: RootVolume = RootVolume()
+    """The volume that holds container images and ephemeral storage."""
+
+    zones: tuple[str, ...] | None = Field(default=None, min_length=1)
+    """Availability zones to use; all of the cluster's when left out."""
+
+    previously: FormerNames = ()
+    """Former keys of this pool, oldest first. They keep a renamed pool from being replaced."""
+
+    @property
+    def types(self) -> tuple[instances.InstanceType, ...]:
+        """What the catalogue says of the instance types, in the order given."""
+        return tuple(instances.CATALOGUE[name] for name in self.instance_types)
+
+    @property
+    def gpu_name(self) -> str:
+        """The one GPU model, as Karpenter names it: ``a10g``."""
+        return self.types[0].gpu_name
+
+    @property
+    def arch(self) -> str:
+        """The one architecture, as Kubernetes labels nodes: ``amd64``."""
+        return self.types[0].arch
+
+    @property
+    def has_local_nvme(self) -> bool:
+        """Whether every type has NVMe disks of its own, so that images and scratch space can live there."""
+        return all(kind.local_nvme_gb > 0 for kind in self.types)
+
+
+def lost_work(purpose: Purpose, capacities: Iterable[Capacity], *, resumable: bool) -> None:
+    """Refuse training on spot that could not resume."""
+    if purpose is Purpose.TRAINING and Capacity.SPOT in set(capacities) and not resumable:
+        raise ValueError(
+            "capacity spot with purpose training loses the work of a job whenever EC2 takes the instance back, with "
+            "two minutes' notice; use on-demand or reserved, or set resumable: true when every job of the pool saves "
+            "checkpoints and resumes from them"
+        )
