@@ -18,6 +18,9 @@ CHECKED: Final = "2026-11-21"
 _PARAMETERS: Final = re.compile(r"(?<![a-z0-9.])(?:(\d+)x)?(\d+(?:\.\d+)?)b(?![a-z0-9])", re.IGNORECASE)
 """``70B`` or ``8x7B``. ``A3B``, the active parameters of a mixture, is preceded by a letter and does not match."""
 
+_EXPERTS: Final = re.compile(r"[-_]\d+e(?:$|[-_.])", re.IGNORECASE)
+"""``17B-16E``: the number before it counts active parameters only, so the name does not tell the size."""
+
 _BITS_PER_PARAMETER: Final = (
     (re.compile(r"(?:^|[-_.])(?:awq|gptq|int4|w4a16|4bit|nvfp4|mxfp4|bnb)(?:$|[-_.])", re.IGNORECASE), 4),
     (re.compile(r"(?:^|[-_.])(?:fp8|int8|w8a8|8bit)(?:$|[-_.])", re.IGNORECASE), 8),
@@ -34,7 +37,7 @@ def model_bytes(name: str) -> int | None:
     """
     model = name.rpartition("/")[2]
     parameters = [int(experts or 1) * float(billions) for experts, billions in _PARAMETERS.findall(model)]
-    if not parameters:
+    if not parameters or _EXPERTS.search(model):
         return None
     bits = next((bits for pattern, bits in _BITS_PER_PARAMETER if pattern.search(model)), _BITS_UNQUANTISED)
     return round(max(parameters) * 10**9 * bits / 8)
