@@ -13,12 +13,12 @@ SOURCE = (
 )
 CHECKED = "2026-11-21"
 
-ZONE = re.compile(r"(?P<region>[a-z]{2}(?:-[a-z]+)+-\d)(?P<letter>[a-h])")
+ZONE = re.compile(r"(?P<region>[a-z]{2}(?:-[a-z]+)+-\d)(?P<letter>[a-g])")
 """Name of an availability zone: the region and a letter. Local and wavelength zones have longer names; EKS control
 planes and file systems cannot be there."""
 
-ZONE_LETTERS = "abcdefgh"
-"""Letters that zones have had so far end at ``f``; two more leave room and make eight, a power of two."""
+ZONE_LETTERS = "abcdefg"
+"""Letters that zones can have. The longest list so far, us-east-1, ends at ``f``."""
 
 TAG_INTERNAL_LOAD_BALANCER: Mapping[str, str] = MappingProxyType({"kubernetes.io/role/internal-elb": "1"})
 """Marks subnets that internal load balancers are put into."""
@@ -69,5 +69,4 @@ def partition_of(region: str) -> str:
 
 def service_name(region: str, service: str) -> str:
     """Return the name by which a VPC endpoint asks for a service of AWS in a region."""
-    prefix = "cn." if region.startswith("cn-") and service != S3_SERVICE else ""
-    return f"{prefix}com.amazonaws.{region}.{service}"
+    return f"com.amazonaws.{region}.{service}"

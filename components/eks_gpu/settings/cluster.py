@@ -1,0 +1,129 @@
+"""The ``cluster`` block: an EKS cluster of our own, or one that exists."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from typing import Annotated, Final
+
+from pydantic import AfterValidator, Discriminator, Field, Tag, field_validator
+
+from eks_gpu.facts.versions import KUBERNETES_VERSIONS
+from eks_gpu.settings.block import Block
+from eks_gpu.settings.network import EXISTING, PRIVATE_RANGES, kind_of
+
+LOG_RETENTION_DAYS: Final = 90
+"""How long control-plane logs are kept. EKS on its own keeps them, and charges for them, for ever."""
+
+_WIDEST_PUBLIC_PREFIX: Final = 8
+"""Wider ranges would be the whole internet in pieces."""
+
+_CLUSTER_NAME: Final = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,99}")
+_RETENTIONS: Final = (30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653)
+"""Retentions that CloudWatch Logs offers from a month up (PutRetentionPolicy API, checked 2026-11-21)."""
+
+
+def _known_version(version: str) -> str:
+    if version not in KUBERNETES_VERSIONS:
+        raise ValueError(
+            f"{version!r} is no Kubernetes version that this release builds for; choose one of "
+            f"{', '.join(KUBERNETES_VERSIONS)}, in quotes"
+        )
+    return version
+
+
+KubernetesVersion = Annotated[
+    str,
+    AfterValidator(_known_version),
+    Field(json_schema_extra={"enum": list(KUBERNETES_VERSIONS)}),
+]
+"""A Kubernetes minor version for which every add-on's exact version is known; a quoted string."""
+
+
+class EndpointAccess(Block):
+    """From where the API server may be reached. From inside the VPC always."""
+
+    public_cidrs: tuple[str, ...] = ()
+    """Public address ranges that may reach the API server as well, such as an office's; none by default, and then there
+    is no public endpoint: whoever deploys must be inside the network. The whole internet is refused."""
+
+    @field_validator("public_cidrs")
+    @classmethod
+    def _are_narrow_public_ranges(cls, blocks: tuple[str, ...]) -> tuple[str, ...]:
+        for text in blocks:
+            _check_public_range(text)
+        return blocks
+
+
+class NewCluster(Block):
+    """An EKS cluster whose control plane is ours."""
+
+    version: KubernetesVersion
+    """Kubernetes minor version. Raising it by one updates in place, nodes after the control plane; lowering it replaces
+    the cluster. No default: an upgrade is a decision."""
+
+    endpoint_access: EndpointAccess = EndpointAccess()
+    """From where the API server may be reached; from inside the VPC only by default."""
+
+    log_retention_days: int = LOG_RETENTION_DAYS
+    """How long control-plane logs are kept, in days. All five kinds are always on."""
+
+    @field_validator("log_retention_days")
+    @classmethod
+    def _is_a_retention(cls, days: int) -> int:
+        if days not in _RETENTIONS:
+            raise ValueError(
+                f"{days} is no retention of CloudWatch Logs; choose one of {', '.join(map(str, _RETENTIONS))}"
+            )
+        return days
+
+
+class ExistingControlPlane(Block):
+    """The name and version of a cluster that exists."""
+
+    name: str
+    """Name of the cluster in the account and region of the stack."""
+
+    version: KubernetesVersion
+    """The Kubernetes version that it runs. Compared with the cluster when it is read."""
+
+    @field_validator("name")
+    @classmethod
+    def _is_a_cluster_name(cls, name: str) -> str:
+        if not _CLUSTER_NAME.fullmatch(name):
+            raise ValueError(
+                f"{name!r} is no cluster name; it has up to 100 letters, digits, hyphens and underscores and starts "
+                "with a letter or digit"
+            )
+        return name
+
+
+class ExistingCluster(Block):
+    """A cluster that exists; add-ons and system nodes are its owner's, the Pod Identity agent must be among them."""
+
+    existing: ExistingControlPlane
+    """Which one."""
+
+
+Cluster = Annotated[
+    Annotated[NewCluster, Tag("new")] | Annotated[ExistingCluster, Tag(EXISTING)],
+    Discriminator(kind_of),
+]
+"""The ``cluster`` block: exactly one of the two, told apart by the key ``existing``."""
+
+
+def _check_public_range(text: str) -> None:
+    try:
+        block = ipaddress.IPv4Network(text)
+    except ValueError as error:
+        raise ValueError(f"{text!r} is no IPv4 network ({error}); write one such as 203.0.113.0/24") from error
+    if block.prefixlen < _WIDEST_PUBLIC_PREFIX:
+        raise ValueError(
+            f"{text} is {'the whole internet' if block.prefixlen == 0 else 'a large part of the internet'}; list the "
+            f"ranges that deployers and operators come from, each /{_WIDEST_PUBLIC_PREFIX} or narrower"
+        )
+    if any(block.subnet_of(private) for private in PRIVATE_RANGES):
+        raise ValueError(
+            f"{text} is private, but only public addresses reach a public endpoint; leave it out, because the VPC "
+            "always has access"
+        )
