@@ -12,7 +12,6 @@ from eks_gpu.settings.block import Block
 
 _MODEL: Final = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
 _SECRET: Final = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?")
-_SERVICE: Final = re.compile(r"[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?")
 _PINNED_TAG: Final = re.compile(r".+:(?!latest$|main$|nightly)[\w][\w.-]*", re.ASCII)
 _DIGEST: Final = re.compile(r".+@sha256:[0-9a-f]{64}")
 
@@ -181,21 +180,10 @@ class Vllm(_Server):
 
 
 class Workloads(Block):
-    """The ``workloads`` block: servers by name."""
+    """The ``workloads`` block: what runs on the platform from the first day. Only what is named is built."""
 
-    vllm: dict[str, Vllm] = Field(default_factory=dict)
-    """Language models by a name of your choice, which their Deployment and Service carry."""
-
-    @field_validator("vllm")
-    @classmethod
-    def _names_services(cls, servers: dict[str, Vllm]) -> dict[str, Vllm]:
-        bad = sorted(name for name in servers if not _SERVICE.fullmatch(name))
-        if bad:
-            raise ValueError(
-                f"{', '.join(map(repr, bad))} cannot name a Service; use up to 63 lowercase letters, digits and "
-                "hyphens, with a letter first"
-            )
-        return servers
+    vllm: Vllm | None = None
+    """A server of one language model."""
 
 
 def _types(gpu_names: tuple[str, ...]) -> list[instances.InstanceType]:

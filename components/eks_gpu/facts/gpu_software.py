@@ -1,0 +1,40 @@
+"""Names that NVIDIA's GPU software is known by in a cluster, whichever of its two owners installs it."""
+
+from __future__ import annotations
+
+SOURCE = (
+    "NVIDIA/gpu-operator v26.7.0 (assets/pre-requisites, api/nvidia/v1, controllers/state_manager.go); "
+    "NVIDIA/k8s-device-plugin v0.20.0 (Helm chart templates, api/config/v1); NVIDIA/mig-parted v0.15.0 "
+    "(cmd/nvidia-mig-manager)"
+)
+CHECKED = "2026-11-21"
+
+RUNTIME_CLASS = "nvidia"
+"""RuntimeClass of GPU pods. The operator creates and owns it; without the operator nobody does unless we do."""
+
+RUNTIME_HANDLER = "nvidia"
+"""The containerd runtime behind it, as the EKS NVIDIA images configure it. A RuntimeClass cannot change its handler."""
+
+CLUSTER_POLICY_API = "nvidia.com/v1"
+CLUSTER_POLICY_KIND = "ClusterPolicy"
+CLUSTER_POLICY = "cluster-policy"
+"""Name of the one ClusterPolicy that the operator's chart creates."""
+
+CLUSTER_POLICY_READY = "jsonpath={.status.state}=ready"
+"""True once all operands are ready. It is true with no GPU node as well: it proves the operator, not the GPUs."""
+
+DEVICE_PLUGIN_CONFIG_VERSION = "v1"
+DEVICE_PLUGIN_DEFAULT_CONFIG = "default"
+"""Name of the sharing configuration of nodes that name none by label."""
+
+DEVICE_LIST_BY_ENVIRONMENT = "envvar"
+"""Device plugin and runtime agree on a pod's GPUs by an environment variable: what the EKS NVIDIA images are set to."""
+
+METRICS_FILE = "dcgm-metrics.csv"
+"""Key of the counter list in the ConfigMap that the operator gives the exporter."""
+
+MIG_MANAGER_WITH_REBOOT = "WITH_REBOOT"
+"""Environment variable of the MIG manager: reboot the node if a GPU cannot be reset, as in most virtual machines."""
+
+VALIDATOR_WITH_WORKLOAD = "WITH_WORKLOAD"
+"""Environment variable of the operator's plugin validation: run a pod that asks for a GPU."""

@@ -1,0 +1,194 @@
+"""The operator path of GPU software: NVIDIA's GPU Operator and its operands.
+
+Builds
+    Namespace      of operator and operands
+    ConfigMaps     how GPUs are shared; which metrics the DCGM exporter exports
+    Release        operator, device plugin, DCGM exporter, GPU and node feature discovery, MIG manager
+    ClusterPolicy  is awaited: the release is done when the operator runs, the policy when its operands do
+
+Needs
+    Nodes of an EKS NVIDIA image: driver and container toolkit are on them, so the operator installs neither. Untainted
+    system nodes for the operator and for the job that upgrades its CRDs. No other owner of the GPUs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import pulumi
+import pulumi_kubernetes as k8s
+
+from eks_gpu.facts import gpu_software, metrics, namespaces, taints, versions
+from eks_gpu.foundation.cluster_connection import ClusterConnection
+from eks_gpu.foundation.component import Component
+from eks_gpu.foundation.helm_chart import INSTALL_TIMEOUT_SECONDS, HelmChart, HelmChartArgs
+from eks_gpu.foundation.namespace import Namespace, NamespaceArgs, PodSecurity
+from eks_gpu.gpu.gpu_software import GpuSoftware
+from eks_gpu.gpu.sharing import NamedFiles, advertised_resource, config_map, sharing_files
+from eks_gpu.settings import gpu_software as settings
+
+_RELEASE: Final = "gpu-operator"
+_METRICS: Final = "dcgm-metrics"
+_SCRAPE_INTERVAL: Final = "30s"
+"""The exporter collects every 30 s; a shorter interval repeats samples."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GpuOperatorArgs:
+    """What the operator path is built from."""
+
+    settings: settings.Operator
+    """Choices of the ``gpu_software`` block."""
+
+    cluster: ClusterConnection
+    """Where it is installed."""
+
+    after: Sequence[pulumi.Resource] = ()
+    """Node groups and pools: nodes go after the software when the stack is destroyed, and come before it."""
+
+
+class GpuOperator(Component):
+    """NVIDIA's GPU Operator, which owns everything between the driver and the pod."""
+
+    software: GpuSoftware
+    """What others depend on."""
+
+    def __init__(self, name: str, args: GpuOperatorArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Define the configurations, then the operator, then the wait for its operands."""
+        super().__init__(name, opts)
+        self._cluster = args.cluster
+        namespace = self._namespace()
+        sharing, counters = sharing_files(args.settings.sharing), counter_files()
+        configs = (self._config("sharing", sharing, namespace), self._config("metrics", counters, namespace))
+        values = chart_values(sharing.name, counters.name)
+        release = self._release(args, namespace, values, after=(*configs, *args.after))
+        policy = self._cluster_policy_ready(release)
+        self.software = GpuSoftware(
+            ready=(release, policy),
+            gpu_resource=advertised_resource(args.settings.sharing),
+            runtime_class_name=None,
+            owns_exporter=True,
+            namespace=namespace.namespace,
+        )
+        self.register_outputs({"gpu_resource": self.software.gpu_resource})
+
+    def _options(self, *depends_on: pulumi.Resource) -> pulumi.ResourceOptions:
+        return self.child_opts(provider=self._cluster.provider, depends_on=depends_on)
+
+    def _namespace(self) -> Namespace:
+        return Namespace(
+            self.child_name("namespace"),
+            NamespaceArgs(namespace=namespaces.GPU_OPERATOR, pod_security=PodSecurity.PRIVILEGED),
+            self._options(*self._cluster.ready),
+        )
+
+    def _config(self, suffix: str, files: NamedFiles, namespace: Namespace) -> k8s.core.v1.ConfigMap:
+        return config_map(self.child_name(suffix), files, namespace.namespace, self._options(namespace))
+
+    def _release(
+        self,
+        args: GpuOperatorArgs,
+        namespace: Namespace,
+        values: dict[str, object],
+        after: Sequence[pulumi.Resource],
+    ) -> HelmChart:
+        return HelmChart(
+            self.child_name("chart"),
+            HelmChartArgs(
+                chart=versions.GPU_OPERATOR,
+                chart_source=args.settings.chart_source,
+                namespace=namespace.namespace,
+                release_name=_RELEASE,
+                values=values,
+                # The hook that upgrades the CRDs runs before them, so new fields are unknown to the API server.
+                disable_openapi_validation=True,
+            ),
+            self._options(namespace, *after),
+        )
+
+    def _cluster_policy_ready(self, release: HelmChart) -> k8s.apiextensions.CustomResourcePatch:
+        return k8s.apiextensions.CustomResourcePatch(
+            self.child_name("ready"),
+            api_version=gpu_software.CLUSTER_POLICY_API,
+            kind=gpu_software.CLUSTER_POLICY_KIND,
+            metadata={
+                "name": gpu_software.CLUSTER_POLICY,
+                "annotations": {"pulumi.com/waitFor": gpu_software.CLUSTER_POLICY_READY},
+            },
+            opts=self.child_opts(
+                provider=self._cluster.provider,
+                depends_on=[release],
+                custom_timeouts=pulumi.CustomTimeouts(
+                    create=f"{INSTALL_TIMEOUT_SECONDS}s", update=f"{INSTALL_TIMEOUT_SECONDS}s"
+                ),
+            ),
+        )
+
+
+def counter_files() -> NamedFiles:
+    """Return the exporter's counter list as the operator hands it on: one list, for exporter and alerts alike."""
+    return NamedFiles(stem=_METRICS, files={gpu_software.METRICS_FILE: metrics.counter_file()})
+
+
+def chart_values(sharing_config: str, counters: str) -> dict[str, object]:
+    """Return the values of the operator's chart.
+
+    ``sharing_config`` and ``counters`` name the ConfigMaps with the sharing files and with the exporter's counter list.
+    """
+    return {
+        "operator": {
+            "runtimeClass": gpu_software.RUNTIME_CLASS,
+            # By a hook, because Helm itself never upgrades the CRDs of a chart. Removing them would remove the policy.
+            "upgradeCRD": True,
+            "cleanupCRD": False,
+        },
+        "driver": {"enabled": False},
+        "toolkit": {"enabled": False},
+        "devicePlugin": {
+            "enabled": True,
+            # Without the default, a node that names no configuration gets an empty one.
+            "config": {
+                "create": False,
+                "name": sharing_config,
+                "default": gpu_software.DEVICE_PLUGIN_DEFAULT_CONFIG,
+            },
+        },
+        "nfd": {"enabled": True},
+        "gfd": {"enabled": True},
+        "dcgm": {"enabled": False},
+        "dcgmExporter": exporter_values(counters),
+        "migManager": {
+            "enabled": True,
+            "env": [{"name": gpu_software.MIG_MANAGER_WITH_REBOOT, "value": "true"}],
+        },
+        # Off, because its pod asks for a GPU and waits where workloads hold them all. An empty list would render a null
+        # that the CRD refuses.
+        "validator": {"plugin": {"env": [{"name": gpu_software.VALIDATOR_WITH_WORKLOAD, "value": "false"}]}},
+        # Feature discovery decides whether a node is a GPU node at all, so it must reach what the operands must reach:
+        # every pool, whatever its taints.
+        "daemonsets": {"tolerations": [taints.TOLERATE_EVERYTHING]},
+        "node-feature-discovery": {"worker": {"tolerations": [taints.TOLERATE_EVERYTHING]}},
+    }
+
+
+def exporter_values(counters: str) -> dict[str, object]:
+    """Return the values of the operator's DCGM exporter: our counters, scraped with the name of the node."""
+    return {
+        "enabled": True,
+        "config": {"create": False, "name": counters},
+        "serviceMonitor": {
+            "enabled": True,
+            "interval": _SCRAPE_INTERVAL,
+            # Pods that use a GPU arrive as exported_pod; with true, idle GPUs would seem to belong to the exporter.
+            "honorLabels": False,
+            "relabelings": [
+                {
+                    "sourceLabels": ["__meta_kubernetes_pod_node_name"],
+                    "targetLabel": metrics.NODE,
+                    "action": "replace",
+                }
+            ],
+        },
+    }
