@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from eks_gpu.facts import labels
+
 SOURCE = (
     "NVIDIA/gpu-operator v26.7.0 and NVIDIA/k8s-device-plugin v0.20.0 values.yaml (operands tolerate nvidia.com/gpu "
     "Exists NoSchedule; the plugin chart's NFD worker tolerates exactly nvidia.com/gpu=present); "
@@ -57,6 +59,16 @@ class Taint:
 
 GPU = Taint("nvidia.com/gpu", "present", Effect.NO_SCHEDULE)
 """On every GPU pool. The value is ``present`` because the device plugin chart's NFD worker tolerates only that one."""
+
+
+def dedicated(gpu_type: str) -> Taint:
+    """Return the second taint of a pool that only its own workloads may use; ``gpu_type`` is as in the pool's label.
+
+    The value of the GPU taint cannot do this: EKS adds to each pod that asks for a GPU a toleration of that key with
+    any value (admission plugin ExtendedResourceToleration).
+    """
+    return Taint(labels.GPU_TYPE, gpu_type, Effect.NO_SCHEDULE)
+
 
 EFS_AGENT_NOT_READY = Taint("efs.csi.aws.com/agent-not-ready", "true", Effect.NO_EXECUTE)
 """Startup taint that the EFS CSI node agent removes once it can mount. A user of it must list it as a startup taint."""

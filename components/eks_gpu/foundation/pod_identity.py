@@ -41,7 +41,7 @@ class PodIdentityArgs:
     service_account: pulumi.Input[str]
     """The service account whose pods get the role. It need not exist yet."""
 
-    policies: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    policies: Mapping[str, pulumi.Input[Mapping[str, object]]] = field(default_factory=dict)
     """Policy documents by a plain key; the key names the resource. Documents may hold Outputs."""
 
     managed_policies: Mapping[str, pulumi.Input[str]] = field(default_factory=dict)

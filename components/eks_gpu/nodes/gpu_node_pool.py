@@ -1,0 +1,145 @@
+"""GPU node pool: capacity with GPUs of one model that Karpenter buys when pods ask for it.
+
+Builds
+    EC2NodeClass  image, disk and network of the nodes
+    NodePool      which instances may be bought, and who may run on them
+
+Needs
+    Karpenter running in the cluster, and an IAM role for its nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import pulumi
+import pulumi_kubernetes as k8s
+
+from eks_gpu.foundation.arguments import Problem, refuse
+from eks_gpu.foundation.cluster_connection import ClusterConnection
+from eks_gpu.foundation.component import Component
+from eks_gpu.nodes import node_class_spec, node_pool_spec
+from eks_gpu.nodes.disruption import disruption
+from eks_gpu.nodes.karpenter_connection import KarpenterConnection
+from eks_gpu.nodes.pool_arguments import pool_problems, zones_of
+from eks_gpu.nodes.pool_weight import HIGHEST, LOWEST, pool_weight
+from eks_gpu.settings.gpu_pool import Capacity
+from eks_gpu.settings.node_pool import NodePool
+
+
+@dataclass(frozen=True, kw_only=True)
+class GpuNodePoolArgs:
+    """What a GPU node pool is built from."""
+
+    settings: NodePool
+    """Which GPUs, at most how many, paid for how, and for whom."""
+
+    cluster: ClusterConnection
+    """The cluster that the nodes join."""
+
+    karpenter: KarpenterConnection
+    """The Karpenter that buys them."""
+
+    weight: int | None = None
+    """Order among pools, 1 to 100, high first; from the prices of the instance types when left out."""
+
+    reservation_ids: Sequence[pulumi.Input[str]] = ()
+    """Reservations that the program makes itself, besides the one in the settings."""
+
+    tags: Mapping[str, str] = field(default_factory=dict)
+    """Tags of the instances, their volumes and network interfaces, which no provider's default tags reach."""
+
+
+class GpuNodePool(Component):
+    """Capacity with GPUs of one model that Karpenter buys when pods ask for it.
+
+    The NodePool is found by its name, in selectors and by people: it is the component's name, or the oldest former
+    one, so that a rename replaces nothing. Changing limit, weight or disruption changes the pool alone; changing
+    anything of the nodes lets Karpenter replace them within the pool's disruption budgets.
+    """
+
+    node_pool: k8s.apiextensions.CustomResource
+    """The NodePool: depend on it to come after the pool, and to go before it."""
+
+    node_pool_name: str
+    """Name of the NodePool in the cluster."""
+
+    def __init__(self, name: str, args: GpuNodePoolArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Define the node class, then the pool that uses it."""
+        refuse(_problems(name, args), component=name)
+        super().__init__(name, opts, args.settings.previously)
+        self.node_pool_name = (*args.settings.previously, name)[0]
+        node_class = self._node_class(args)
+        self.node_pool = self._node_pool(args, node_class)
+        self.register_outputs({"node_pool_name": self.node_pool_name})
+
+    def _node_class(self, args: GpuNodePoolArgs) -> k8s.apiextensions.CustomResource:
+        return k8s.apiextensions.CustomResource(
+            self.child_name("node-class"),
+            api_version=node_class_spec.API_VERSION,
+            kind=node_class_spec.KIND,
+            metadata={"name": self.node_pool_name},
+            spec=node_class_spec.node_class_spec(args.settings, _identities(args)),
+            opts=self._pool_opts(args, args.karpenter.ready),
+        )
+
+    def _node_pool(
+        self, args: GpuNodePoolArgs, node_class: k8s.apiextensions.CustomResource
+    ) -> k8s.apiextensions.CustomResource:
+        return k8s.apiextensions.CustomResource(
+            self.child_name("node-pool"),
+            api_version=node_pool_spec.API_VERSION,
+            kind=node_pool_spec.KIND,
+            metadata={"name": self.node_pool_name},
+            spec=node_pool_spec.node_pool_spec(
+                args.settings,
+                node_class=self.node_pool_name,
+                zones=zones_of(args.settings, args.cluster),
+                weight=args.weight or pool_weight(args.settings),
+            ),
+            opts=self._pool_opts(args, (*args.karpenter.ready, node_class)),
+        )
+
+    def _pool_opts(self, args: GpuNodePoolArgs, after: Sequence[pulumi.Resource]) -> pulumi.ResourceOptions:
+        """Return options that let deletion wait for the nodes: Karpenter's finalizers hold both until they are gone."""
+        patience = f"{disruption(args.settings).delete_timeout_minutes}m"
+        return self.child_opts(
+            depends_on=(*args.cluster.ready, *after),
+            provider=args.cluster.provider,
+            custom_timeouts=pulumi.CustomTimeouts(delete=patience),
+        )
+
+
+def _identities(args: GpuNodePoolArgs) -> node_class_spec.Identities:
+    return node_class_spec.Identities(
+        node_role_name=args.karpenter.node_role_name,
+        subnet_ids=[args.cluster.private_subnets[zone] for zone in zones_of(args.settings, args.cluster)],
+        security_group_id=args.cluster.security_group_id,
+        reservation_ids=_reservations(args),
+        tags=args.tags,
+    )
+
+
+def _reservations(args: GpuNodePoolArgs) -> tuple[pulumi.Input[str], ...]:
+    named = args.settings.reservation.id if args.settings.reservation is not None else None
+    return (*args.reservation_ids, named) if named is not None else tuple(args.reservation_ids)
+
+
+def _problems(name: str, args: GpuNodePoolArgs) -> list[Problem]:
+    problems = list(pool_problems(name, args.settings, args.cluster))
+    if args.weight is not None and not LOWEST <= args.weight <= HIGHEST:
+        problems.append(Problem("weight", f"{args.weight} is no weight; give {LOWEST} to {HIGHEST}, or leave it out"))
+    reserved = Capacity.RESERVED in args.settings.capacity
+    if reserved and not _reservations(args):
+        problems.append(
+            Problem(
+                "reservation_ids",
+                "is empty, but capacity includes reserved and the settings name no reservation; give its id",
+            )
+        )
+    if args.reservation_ids and not reserved:
+        problems.append(
+            Problem("reservation_ids", "are given, but settings.capacity does not include reserved; add it")
+        )
+    return problems

@@ -1,0 +1,155 @@
+"""Karpenter: buys GPU nodes when pods ask for them and gives them back.
+
+Builds
+    NodeRole, AccessEntry   as what its nodes run, and that they may join
+    InterruptionQueue       how it hears that an instance will go
+    PodIdentity             what its controller may do in AWS
+    HelmChart (twice)       its CRDs, then the controller
+
+Needs
+    At least two system nodes that Karpenter does not own, and the Pod Identity agent on them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pulumi
+import pulumi_aws as aws
+
+from eks_gpu.facts import namespaces, network, versions
+from eks_gpu.foundation.arguments import Problem, refuse
+from eks_gpu.foundation.cluster_connection import ClusterConnection
+from eks_gpu.foundation.component import Component
+from eks_gpu.foundation.helm_chart import HelmChart, HelmChartArgs
+from eks_gpu.foundation.pod_identity import PodIdentity, PodIdentityArgs
+from eks_gpu.nodes import karpenter_iam
+from eks_gpu.nodes.interruption_queue import InterruptionQueue
+from eks_gpu.nodes.karpenter_connection import KarpenterConnection
+from eks_gpu.nodes.node_role import NodeRole
+from eks_gpu.nodes.pool_arguments import cluster_problems
+
+REPLICAS: Final = 2
+"""One leads, one waits. The chart keeps them on different nodes."""
+
+_RESOURCES: Final = {"cpu": "1", "memory": "1Gi"}
+"""Requests and limits of the controller (Karpenter 1.14 getting started, checked 2026-11-21)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class KarpenterArgs:
+    """What Karpenter is installed with."""
+
+    cluster: ClusterConnection
+    """The cluster that it serves. Its authentication mode must include the API, for the access entry of the nodes."""
+
+    chart_source: str | None = None
+    """Mirror that holds both charts: an ``oci://`` prefix. Their public registry when left out."""
+
+
+class Karpenter(Component):
+    """Karpenter, ready for node pools."""
+
+    connection: KarpenterConnection
+    """What node pools take."""
+
+    def __init__(self, name: str, args: KarpenterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Define as what nodes run, how interruptions arrive, what the controller may do, then the controller."""
+        refuse(_problems(args), component=name)
+        super().__init__(name, opts)
+        nodes = self._node_role(args)
+        joins = self._access_entry(args, nodes)
+        queue = InterruptionQueue(self.child_name("interruptions"), self.child_opts())
+        identity = self._identity(args, nodes, queue)
+        definitions = self._definitions(args)
+        controller = self._controller(args, queue, (*nodes.ready, joins, *queue.ready, *identity.ready, definitions))
+        self.connection = KarpenterConnection(node_role_name=nodes.role_name, ready=(definitions, controller))
+        self.register_outputs({"node_role_name": nodes.role_name})
+
+    def _node_role(self, args: KarpenterArgs) -> NodeRole:
+        region = network.region_of(args.cluster.zones[0])
+        return NodeRole(self.child_name("node"), region, self.child_opts())
+
+    def _access_entry(self, args: KarpenterArgs, nodes: NodeRole) -> aws.eks.AccessEntry:
+        return aws.eks.AccessEntry(
+            self.child_name("node-access"),
+            cluster_name=args.cluster.name,
+            principal_arn=nodes.role_arn,
+            type="EC2_LINUX",
+            opts=self.child_opts(),
+        )
+
+    def _identity(self, args: KarpenterArgs, nodes: NodeRole, queue: InterruptionQueue) -> PodIdentity:
+        scope = pulumi.Output.all(
+            cluster_name=args.cluster.name,
+            cluster_arn=args.cluster.arn,
+            node_role_arn=nodes.role_arn,
+            queue_arn=queue.queue_arn,
+        ).apply(lambda known: karpenter_iam.Scope(**known))
+        account = namespaces.KARPENTER_CONTROLLER
+        return PodIdentity(
+            self.child_name("controller"),
+            PodIdentityArgs(
+                cluster_name=args.cluster.name,
+                namespace=account.namespace,
+                service_account=account.name,
+                policies={key: scope.apply(policy) for key, policy in karpenter_iam.POLICIES.items()},
+            ),
+            self.child_opts(),
+        )
+
+    def _definitions(self, args: KarpenterArgs) -> HelmChart:
+        return HelmChart(
+            self.child_name("crds"),
+            HelmChartArgs(
+                chart=versions.KARPENTER_CRD,
+                namespace=namespaces.KARPENTER,
+                release_name=versions.KARPENTER_CRD.name,
+                values={},
+                chart_source=args.chart_source,
+            ),
+            self.child_opts(depends_on=args.cluster.ready, provider=args.cluster.provider),
+        )
+
+    def _controller(
+        self, args: KarpenterArgs, queue: InterruptionQueue, after: tuple[pulumi.Resource, ...]
+    ) -> HelmChart:
+        return HelmChart(
+            self.child_name("chart"),
+            HelmChartArgs(
+                chart=versions.KARPENTER,
+                namespace=namespaces.KARPENTER,
+                release_name=versions.KARPENTER.name,
+                values=chart_values(
+                    cluster_name=args.cluster.name,
+                    queue_name=queue.queue_name,
+                    region=network.region_of(args.cluster.zones[0]),
+                ),
+                chart_source=args.chart_source,
+                skip_crds=True,
+            ),
+            self.child_opts(depends_on=(*args.cluster.ready, *after), provider=args.cluster.provider),
+        )
+
+
+def chart_values(*, cluster_name: pulumi.Input[str], queue_name: pulumi.Input[str], region: str) -> dict[str, Any]:
+    """Return the values of Karpenter's chart.
+
+    What is not here is the chart's default, which is right for us: pods on different nodes and zones, never on a node
+    that Karpenter bought (it would remove the ground under itself), tolerating ``CriticalAddonsOnly`` but no GPU
+    taint. The region is given because the nodes' metadata, where it would ask, is out of reach of pods.
+    """
+    return {
+        "replicas": REPLICAS,
+        "serviceAccount": {"name": namespaces.KARPENTER_CONTROLLER.name},
+        "settings": {"clusterName": cluster_name, "interruptionQueue": queue_name, "eksControlPlane": True},
+        "controller": {
+            "resources": {"requests": dict(_RESOURCES), "limits": dict(_RESOURCES)},
+            "env": [{"name": "AWS_REGION", "value": region}],
+        },
+    }
+
+
+def _problems(args: KarpenterArgs) -> list[Problem]:
+    return list(cluster_problems(args.cluster))
