@@ -133,8 +133,9 @@ class ClusterConnection:
         Fails, when the cluster is read, if it runs another Kubernetes version than ``version``: versions of add-ons
         are chosen by it before the cluster is asked.
         """
-        found = aws.eks.get_cluster_output(name=cluster_name)
-        cluster = found.apply(lambda result: _of_version(result, version))
+        cluster = aws.eks.get_cluster_output(name=cluster_name)
+        # Beside the values and not on the way to them: each value that hangs on a failed check would report it again.
+        pulumi.Output.all(cluster_name, cluster.version).apply(lambda found: _check_version(*found, stated=version))
         return cls._connect(
             name,
             cluster,
@@ -210,10 +211,10 @@ def kubeconfig(name: str, arn: str, endpoint: str, certificate_authority: str) -
     }
 
 
-def _of_version(cluster: aws.eks.GetClusterResult, version: str) -> aws.eks.GetClusterResult:
-    if cluster.version != version:
+def _check_version(name: str, running: str | None, *, stated: str) -> None:
+    """Fail the program unless a cluster runs the stated version. ``None``: nobody was there to ask (a recording)."""
+    if running is not None and running != stated:
         raise pulumi.RunError(
-            f"cluster {cluster.name} runs Kubernetes {cluster.version}, but {version} is stated; "
-            "state the version that the cluster runs, because add-ons and images are chosen by it"
+            f"cluster {name} runs Kubernetes {running}, but version {stated} is stated; state the version that the "
+            "cluster runs, because add-ons and images are chosen by it"
         )
-    return cluster

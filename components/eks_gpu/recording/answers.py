@@ -48,7 +48,21 @@ def _zones(_: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"id": REGION, "names": names, "zoneIds": [f"use1-az{n}" for n in (1, 2, 3)]}
 
 
+def _cluster(args: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Describe a cluster that a program looks up. Its version is left out: the program states one, nobody knows."""
+    name = args["name"]
+    return {
+        "id": name,
+        "name": name,
+        "arn": f"arn:aws:eks:{REGION}:{ACCOUNT_ID}:cluster/{name}",
+        "endpoint": f"https://{name}.eks.invalid",
+        "certificateAuthorities": [{"data": ""}],
+        "vpcConfig": {"vpcId": f"vpc-of-{name}", "clusterSecurityGroupId": f"sg-of-{name}", "subnetIds": []},
+    }
+
+
 ANSWERS: Mapping[str, Answer] = {
+    "aws:eks/getCluster:getCluster": _cluster,
     "aws:index/getRegion:getRegion": _region,
     "aws:index/getCallerIdentity:getCallerIdentity": _caller,
     "aws:index/getPartition:getPartition": _partition,
