@@ -1,0 +1,176 @@
+"""The AWS of the sandbox: one moto server per checkout, on this machine only.
+
+Its port is reserved when a sandbox is first used and kept, so that everything can be told the URL before the server
+runs; whoever needs an answer calls `endpoint`, which starts it. Its state lives in memory: it is gone when the server
+stops.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from sandbox.checkout import Checkout
+from sandbox.errors import SandboxError
+from sandbox.locks import exclusive
+from sandbox.processes import end, start_time
+
+HOST = "127.0.0.1"
+START_SECONDS = 60.0
+"""How long the server may take to answer; it takes two seconds on an idle machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """What is known of the server: its port always, the rest while it runs."""
+
+    port: int
+    pid: int = 0
+    started: str = ""
+
+    @property
+    def url(self) -> str:
+        """Where it answers."""
+        return f"http://{HOST}:{self.port}"
+
+    @property
+    def alive(self) -> bool:
+        """Tell whether the process is there, and is the one that was started, not a later one with its number."""
+        return bool(self.pid) and bool(self.started) and start_time(self.pid) == self.started
+
+
+def endpoint() -> str:
+    """Return the URL of the AWS stand-in of the current sandbox, started if it was not: for the stand-in providers.
+
+    Raises:
+        SandboxError: it does not start; the message names its log.
+
+    """
+    return start(Checkout.current()).url
+
+
+def reserve(checkout: Checkout) -> Server:
+    """Return the server with its port, without starting it."""
+    checkout.prepare()
+    with exclusive(_lock(checkout)):
+        known = _read(checkout)
+        if known is not None:
+            return known
+        return _write(checkout, Server(_free_port()))
+
+
+def start(checkout: Checkout, *, wait: bool = True) -> Server:
+    """Start the server if it does not run; with ``wait``, until it answers."""
+    checkout.prepare()
+    with exclusive(_lock(checkout)):
+        known = _read(checkout)
+        server = known if known is not None and known.alive else _spawn(checkout, known)
+    if wait:
+        _wait(checkout, server)
+    return server
+
+
+def running(checkout: Checkout) -> Server | None:
+    """Return the server if it runs."""
+    known = _read(checkout)
+    return known if known is not None and known.alive else None
+
+
+def stop(checkout: Checkout) -> bool:
+    """Stop the server, if it is the one we started; tell whether there was one."""
+    server = running(checkout)
+    if server is None:
+        return False
+    with exclusive(_lock(checkout)):
+        end(server.pid, server.started)
+        _write(checkout, Server(server.port))
+    return True
+
+
+def _spawn(checkout: Checkout, known: Server | None) -> Server:
+    port = known.port if known is not None and _is_free(known.port) else _free_port()
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "MOTO_"))}
+    # Without its managed policies, attaching AmazonEKSWorkerNodePolicy and the like fails.
+    environment |= {"MOTO_IAM_LOAD_MANAGED_POLICIES": "true", "PYTHONSAFEPATH": "1"}
+    with _log(checkout).open("ab") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "moto.server", "-H", HOST, "-p", str(port)],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            cwd=checkout.directory,
+            env=environment,
+            # It outlives the command that started it, and does not hear that command's Ctrl-C.
+            start_new_session=True,
+        )
+    return _write(checkout, Server(port, process.pid, start_time(process.pid)))
+
+
+def _wait(checkout: Checkout, server: Server) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while not _answers(server):
+        if not server.alive or time.monotonic() > deadline:
+            tail = _log(checkout).read_text(errors="replace").splitlines()[-5:]
+            said = "".join(f"\n    {line}" for line in tail)
+            raise SandboxError(f"the AWS stand-in (moto) did not start; its log is {_log(checkout)}{said}")
+        time.sleep(0.05)
+
+
+def _answers(server: Server) -> bool:
+    connection = http.client.HTTPConnection(HOST, server.port, timeout=5)
+    try:
+        connection.request("GET", "/moto-api/")
+        return connection.getresponse().status == http.client.OK
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
+
+
+def _read(checkout: Checkout) -> Server | None:
+    try:
+        return Server(**json.loads(_record(checkout).read_text()))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def _write(checkout: Checkout, server: Server) -> Server:
+    temporary = _record(checkout).with_suffix(".part")
+    temporary.write_text(json.dumps(asdict(server)))
+    temporary.replace(_record(checkout))
+    return server
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        return int(probe.getsockname()[1])
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except OSError:
+            return False
+        return True
+
+
+def _lock(checkout: Checkout) -> Path:
+    return checkout.directory / "aws.lock"
+
+
+def _record(checkout: Checkout) -> Path:
+    return checkout.directory / "aws.json"
+
+
+def _log(checkout: Checkout) -> Path:
+    return checkout.logs / "aws.log"

@@ -1,0 +1,93 @@
+"""The command line ``python -m sandbox``.
+
+Exit codes: 0 fine, 1 findings or a failed deployment, 2 could not run, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from collections.abc import Sequence
+
+from sandbox.errors import SandboxError
+
+INTERRUPTED = 130
+"""What a shell reports of a program that Ctrl-C ended."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    own, rest = _split(given)
+    parser = _parser()
+    parsed = parser.parse_args(own)
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        return _dispatch(parser, parsed, rest)
+    except SandboxError as error:
+        if str(error):
+            print(f"error: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+
+
+def _split(arguments: list[str]) -> tuple[list[str], list[str]]:
+    """Separate our arguments from those behind ``--``, which are somebody else's."""
+    if "--" not in arguments:
+        return arguments, []
+    at = arguments.index("--")
+    return arguments[:at], arguments[at + 1 :]
+
+
+def _interrupt(_signal: int, _frame: object) -> None:
+    raise KeyboardInterrupt
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m sandbox", description="An AWS and a Pulumi engine on this machine."
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    def stack_command(name: str, text: str, default: str) -> None:
+        command = commands.add_parser(name, help=text, description=f"{text}; what follows `--` goes to pulumi")
+        command.add_argument("stack", nargs="?", default=default, help=f"default: {default}")
+
+    stack_command("preview", "show what a stack would build, judged by the policy pack", "dev")
+    stack_command("up", "build a stack to the end, with the sandbox answering for AWS", "local")
+    stack_command("down", "destroy a stack, and prove that nothing is left", "local")
+    stack_command("recover", "finish what a crash or an interruption left half done", "local")
+    command = commands.add_parser("exec", help="run any command with the sandbox's environment: exec -- CMD ...")
+    command.add_argument("--cwd", default=".", help="the folder to run it in; default: this one")
+    command = commands.add_parser("build", help="build the tools the sandbox needs, if they are not there")
+    command.add_argument("tools", nargs="*", metavar="TOOL", help="pulumi, promtool; default: all")
+    commands.add_parser("status", help="show what is built, what runs and what is deployed")
+    commands.add_parser("clean", help="stop what runs and forget all state of this checkout")
+    return parser
+
+
+def _dispatch(parser: argparse.ArgumentParser, parsed: argparse.Namespace, rest: Sequence[str]) -> int:
+    # Imported where they are used: a command must not wait for what another one needs.
+    name = parsed.command
+    if rest and name in {"build", "status", "clean"}:
+        parser.error(f"{name} takes nothing after --")
+    if name in {"up", "down", "recover"}:
+        from sandbox.commands import lifecycle  # noqa: PLC0415 - see above
+
+        return {"up": lifecycle.up, "down": lifecycle.down, "recover": lifecycle.recover}[name](parsed.stack, rest)
+    if name == "preview":
+        from sandbox.commands.preview import preview  # noqa: PLC0415 - see above
+
+        return preview(parsed.stack, rest)
+    if name == "exec":
+        from sandbox.commands.execute import execute  # noqa: PLC0415 - see above
+
+        return execute(rest, parsed.cwd)
+    from sandbox.commands import housekeeping  # noqa: PLC0415 - see above
+
+    if name == "build":
+        return housekeeping.build(parsed.tools)
+    return housekeeping.status() if name == "status" else housekeeping.clean()

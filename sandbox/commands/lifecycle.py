@@ -1,0 +1,1 @@
+"""``up``, ``down`` and ``recover``."""

@@ -1,0 +1,57 @@
+"""The Pulumi engine, ready to run against the sandbox: for the commands, and for the tests."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from sandbox import aws, environment, plugins, programs, stacks
+from sandbox.checkout import ROOT, Checkout
+from sandbox.programs import Program
+from sandbox.toolchain import pulumi_cli
+from sandbox.toolchain.pulumi_cli import Installation
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """An engine with its environment; `prepare` makes one."""
+
+    checkout: Checkout
+    installation: Installation
+    environment: Mapping[str, str]
+
+    def create(self, program: Program, stack: str) -> None:
+        """Create the stack in the backend if it is not there."""
+        stacks.create(self.checkout, program, stack, self.environment, self.installation.executable)
+
+    def command(self, verb: str, program: Program, stack: str, *options: str) -> list[str]:
+        """Return the command line of ``pulumi <verb>`` for a stack."""
+        colour = ["--color", "always"] if sys.stdout.isatty() and "NO_COLOR" not in os.environ else []
+        chosen = ["--stack", stacks.qualified(program, stack)]
+        return [self.installation.executable, verb, "--non-interactive", *colour, *chosen, *options]
+
+
+def prepare(checkout: Checkout, program: Program | None) -> Engine:
+    """Return the engine for a program (None: for no program in particular), after building it where that is needed.
+
+    The stand-ins are installed under the versions the program's SDKs ask for, and under our own: the stand-in of the
+    EKS component creates its AWS children with the SDK it runs on.
+
+    Raises:
+        SandboxError: the engine is not there and cannot be built.
+
+    """
+    checkout.prepare()
+    installation = pulumi_cli.ensure(checkout)
+    server = aws.reserve(checkout)
+    own = program is not None and program.root == ROOT
+    variables = environment.build(checkout, engine=installation.folder, aws_endpoint=server.url, own_program=own)
+    plugins.install(checkout, programs.own_versions())
+    if program is not None and not own and program.runtime == "python":
+        python = programs.interpreter(program, variables["PATH"])
+        if python is not None and Path(python).absolute() != Path(sys.executable):
+            plugins.install(checkout, programs.sdk_versions(python))
+    return Engine(checkout, installation, variables)

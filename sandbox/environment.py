@@ -1,0 +1,87 @@
+"""The environment of everything the sandbox starts: an engine, an AWS and a Kubernetes that are all on this machine."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from sandbox.checkout import DIRECTORY_VARIABLE, Checkout
+from sandbox.stacks import passphrase
+
+ENDPOINT_VARIABLE = "EKS_GPU_SANDBOX_AWS_ENDPOINT"
+"""The URL of the AWS stand-in; it may still have to be started (`sandbox.aws.endpoint`)."""
+
+REGION = "us-east-1"
+"""The region of a program that says none; the one the catalogue's prices are for."""
+
+_DROPPED_PREFIXES = ("AWS_", "PULUMI_", "TF_")
+"""What the user has set for real clouds and real backends must not reach anything that runs in the sandbox."""
+
+
+def build(
+    checkout: Checkout, *, engine: Path, aws_endpoint: str, own_program: bool, base: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """Return the environment for a command.
+
+    Args:
+        checkout: whose state, plugins and secrets are used.
+        engine: the folder of ``pulumi``, put first on PATH.
+        aws_endpoint: the URL of the AWS stand-in.
+        own_program: the command works on this checkout's program, whose Python environment is in place already; a
+            foreign one is left to its own toolchain.
+        base: the environment to start from; the process's own by default.
+
+    """
+    inherited = os.environ if base is None else base
+    kept = {name: value for name, value in inherited.items() if not name.startswith(_DROPPED_PREFIXES)}
+    if not own_program and kept.get("VIRTUAL_ENV") == sys.prefix:
+        # uv warns about an active environment that is not the program's.
+        del kept["VIRTUAL_ENV"]
+    return {
+        **kept,
+        "PATH": os.pathsep.join((str(engine), kept.get("PATH", os.defpath))),
+        **_pulumi(checkout),
+        **_aws(checkout, aws_endpoint),
+        **(_installed_already() if own_program else {}),
+        # Whatever speaks to a cluster without being told which finds none, never the user's.
+        "KUBECONFIG": str(checkout.directory / "kubeconfig"),
+        DIRECTORY_VARIABLE: str(checkout.directory),
+        "DO_NOT_TRACK": "1",
+    }
+
+
+def _pulumi(checkout: Checkout) -> dict[str, str]:
+    return {
+        "PULUMI_HOME": str(checkout.pulumi_home),
+        "PULUMI_BACKEND_URL": f"file://{checkout.state}",
+        "PULUMI_CONFIG_PASSPHRASE": passphrase(checkout),
+        "PULUMI_SKIP_UPDATE_CHECK": "true",
+        "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
+        "PULUMI_IGNORE_AMBIENT_PLUGINS": "true",
+        "PULUMI_SUPPRESS_NEO_LINK": "true",
+        # Options of every command: no link to a state on the web, no dots, no look at a registry before the start.
+        "PULUMI_OPTION_SUPPRESS_PERMALINK": "true",
+        "PULUMI_OPTION_SUPPRESS_PROGRESS": "true",
+        "PULUMI_OPTION_SKIP_PLUGIN_PRE_INSTALL": "true",
+    }
+
+
+def _aws(checkout: Checkout, endpoint: str) -> dict[str, str]:
+    return {
+        ENDPOINT_VARIABLE: endpoint,
+        "AWS_ENDPOINT_URL": endpoint,
+        "AWS_ACCESS_KEY_ID": "sandbox",
+        "AWS_SECRET_ACCESS_KEY": "sandbox",
+        "AWS_REGION": REGION,
+        "AWS_DEFAULT_REGION": REGION,
+        "AWS_EC2_METADATA_DISABLED": "true",
+        "AWS_CONFIG_FILE": str(checkout.directory / "aws-config"),
+        "AWS_SHARED_CREDENTIALS_FILE": str(checkout.directory / "aws-credentials"),
+    }
+
+
+def _installed_already() -> dict[str, str]:
+    # The Python host runs `uv sync` before each program; what it would do was done before, and must not need a network.
+    return {"UV_FROZEN": "1", "UV_OFFLINE": "1"}

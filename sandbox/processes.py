@@ -1,0 +1,77 @@
+"""Starting and ending other programs, each by its own process id."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+GRACE_SECONDS = 10.0
+"""How long a program may take to end by itself after it was told to."""
+
+
+def stop(process: subprocess.Popen[str]) -> None:
+    """End a program we started and the group it leads: first politely, then for certain."""
+    for attempt in (signal.SIGINT, signal.SIGKILL):
+        if process.poll() is not None:
+            return
+        try:
+            os.killpg(process.pid, attempt)
+            process.wait(timeout=GRACE_SECONDS)
+        except (ProcessLookupError, subprocess.TimeoutExpired):
+            continue
+
+
+def run(command: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> int:
+    """Run a program to its end and return its exit code; a Ctrl-C is handed to it, and it is waited for.
+
+    The engine must be told exactly once: its first interrupt finishes the running steps and writes the state, a second
+    one gives up on both. In a group of its own it does not hear the terminal's Ctrl-C beside ours.
+    """
+    with subprocess.Popen(list(command), cwd=cwd, env=dict(env), stdin=subprocess.DEVNULL, process_group=0) as process:
+        while True:
+            try:
+                return process.wait()
+            except KeyboardInterrupt:
+                print("\ninterrupted: the engine finishes what it is doing and saves the state", flush=True)
+                if process.poll() is None:
+                    process.send_signal(signal.SIGINT)
+
+
+def end(pid: int, started: str) -> None:
+    """End a process of an earlier command by its id, if it is still the one that started then."""
+    for attempt in (signal.SIGTERM, signal.SIGKILL):
+        if start_time(pid) != started:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, attempt)
+        deadline = time.monotonic() + GRACE_SECONDS
+        while start_time(pid) == started and time.monotonic() < deadline:
+            time.sleep(0.02)
+
+
+def start_time(pid: int) -> str:
+    """Return when a process started, as the system writes it; empty if there is no such process.
+
+    A process id together with its start time names one process for ever, so that a stale id never hits a stranger.
+    """
+    try:
+        # The name in parentheses may hold spaces; what follows the last one is separated by single spaces. The zombie
+        # of a child nobody waited for counts as gone.
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except FileNotFoundError:
+        return _start_time_without_proc(pid)
+    except (ProcessLookupError, PermissionError):
+        return ""
+    return "" if fields[0] == "Z" else fields[19]
+
+
+def _start_time_without_proc(pid: int) -> str:
+    if Path("/proc/self/stat").exists():
+        return ""
+    command = ["/bin/ps", "-o", "lstart=", "-p", str(pid)]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()

@@ -1,0 +1,162 @@
+"""Which Python runs a Pulumi program, and which provider versions its SDKs ask the engine for."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+import yaml
+
+from sandbox.errors import SandboxError
+
+PROVIDERS = ("aws", "eks", "kubernetes")
+"""The resource providers the sandbox has stand-ins for; each SDK's distribution is called ``pulumi-<provider>``."""
+
+_LIST_VERSIONS = """
+import importlib.metadata, json
+versions = {}
+for provider in %r:
+    try:
+        versions[provider] = importlib.metadata.version("pulumi-" + provider)
+    except importlib.metadata.PackageNotFoundError:
+        pass
+print(json.dumps(versions))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A Pulumi project on disk."""
+
+    root: Path
+    """The folder of ``Pulumi.yaml``."""
+    name: str
+    runtime: str
+    options: Mapping[str, object]
+    stack_folder: Path
+    """Where its stack files lie (``stackConfigDir``, else the root)."""
+
+    @property
+    def stacks(self) -> tuple[str, ...]:
+        """The names of the stacks that have a file, sorted."""
+        files = (*self.stack_folder.glob("Pulumi.*.yaml"), *self.stack_folder.glob("Pulumi.*.yml"))
+        return tuple(sorted(file.name.removeprefix("Pulumi.").rpartition(".")[0] for file in files))
+
+    def stack_file(self, stack: str) -> Path:
+        """Return the file of one stack.
+
+        Raises:
+            SandboxError: there is no such stack; the message names those there are.
+
+        """
+        for suffix in ("yaml", "yml"):
+            file = self.stack_folder / f"Pulumi.{stack}.{suffix}"
+            # A name with a path in it must not lead to a file elsewhere.
+            if stack in self.stacks and file.is_file():
+                return file
+        known = ", ".join(self.stacks) or f"none: there is no Pulumi.<stack>.yaml in {self.stack_folder}"
+        raise SandboxError(f"unknown stack {stack!r}; the stacks of {self.name} are {known}")
+
+
+def find(start: Path) -> Program | None:
+    """Return the Pulumi project that ``start`` lies in, as the engine would find it; None if it lies in none."""
+    for folder in (start, *start.parents):
+        for name in ("Pulumi.yaml", "Pulumi.yml"):
+            if (folder / name).is_file():
+                return load(folder / name)
+    return None
+
+
+def load(project_file: Path) -> Program:
+    """Read a ``Pulumi.yaml``.
+
+    Raises:
+        SandboxError: it is not YAML, or names no project or runtime.
+
+    """
+    try:
+        document = yaml.safe_load(project_file.read_text())
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise SandboxError(f"{project_file} cannot be read: {' '.join(str(error).split())}") from error
+    if not isinstance(document, dict) or not document.get("name") or not document.get("runtime"):
+        raise SandboxError(f"{project_file} needs a name and a runtime")
+    runtime = document["runtime"]
+    described = runtime if isinstance(runtime, dict) else {"name": runtime}
+    root = project_file.parent
+    return Program(
+        root=root,
+        name=str(document["name"]),
+        runtime=str(described.get("name", "")),
+        options=described.get("options") or {},
+        stack_folder=root / str(document.get("stackConfigDir") or "."),
+    )
+
+
+def interpreter(program: Program, path: str) -> str | None:
+    """Return the Python that the engine's host will run the program with; None if that cannot be known.
+
+    It follows the host: a named virtual environment; with uv the one beside the nearest ``uv.lock`` or
+    ``pyproject.toml``; with poetry what poetry says; else the first Python on ``path``.
+    """
+    toolchain = program.options.get("toolchain", "pip")
+    named = program.options.get("virtualenv")
+    if named:
+        return _existing(program.root / str(named) / "bin" / "python")
+    if toolchain == "uv":
+        home = _above(program.root, ("uv.lock",)) or _above(program.root, ("pyproject.toml",)) or program.root
+        return _existing(home / ".venv" / "bin" / "python")
+    if toolchain == "poetry":
+        return _poetry(program.root, path)
+    return shutil.which("python3", path=path) or shutil.which("python", path=path)
+
+
+def own_versions() -> dict[str, str]:
+    """Return the SDK versions of the Python that runs the sandbox, by provider."""
+    versions = {}
+    for provider in PROVIDERS:
+        try:
+            versions[provider] = metadata.version(f"pulumi-{provider}")
+        except metadata.PackageNotFoundError:
+            continue
+    return versions
+
+
+def sdk_versions(python: str) -> dict[str, str]:
+    """Ask an interpreter for the SDK versions it has, by provider; none if it does not run."""
+    command = [python, "-I", "-c", _LIST_VERSIONS % (PROVIDERS,)]
+    answer = _ask(command)
+    try:
+        found = json.loads(answer)
+    except ValueError:
+        return {}
+    return {str(name): str(version) for name, version in found.items()}
+
+
+def _ask(command: Sequence[str], cwd: Path | None = None) -> str:
+    try:
+        answer = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, cwd=cwd)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return answer.stdout if answer.returncode == 0 else ""
+
+
+def _poetry(root: Path, path: str) -> str | None:
+    poetry = shutil.which("poetry", path=path)
+    said = _ask([poetry, "env", "info", "--executable"], root).strip() if poetry else ""
+    return said or None
+
+
+def _existing(python: Path) -> str | None:
+    return str(python) if python.exists() else None
+
+
+def _above(start: Path, names: Iterable[str]) -> Path | None:
+    wanted = tuple(names)
+    return next(
+        (folder for folder in (start, *start.parents) if any((folder / name).is_file() for name in wanted)), None
+    )

@@ -1,0 +1,158 @@
+"""Validates Karpenter's custom resources against the CRDs of the version that is deployed.
+
+The CRDs are read from the Go module of that version: Go checks what it fetches against its checksum database, and we
+check that against ``karpenter_module/go.sum``. It is in the module cache after the first run; nothing is built.
+
+A JSON schema holds types, enums, patterns and required fields. The rules that a CRD states in CEL it does not hold; those
+that our resources could break are in ``cel_problems``, by hand.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import yaml
+
+from eks_gpu.facts import labels
+
+MODULE = "github.com/aws/karpenter-provider-aws"
+_PIN = Path(__file__).with_name("karpenter_module")
+_FILES = {
+    "karpenter.sh/v1/NodePool": "karpenter.sh_nodepools.yaml",
+    "karpenter.k8s.aws/v1/EC2NodeClass": "karpenter.k8s.aws_ec2nodeclasses.yaml",
+}
+_RESERVED_TAGS = ("eks:eks-cluster-name", labels.KARPENTER_NODEPOOL, "karpenter.sh/nodeclaim", labels.EC2_NODE_CLASS)
+
+
+def pinned_version() -> str:
+    """Return the version of the module that is pinned, without its ``v``."""
+    for line in (_PIN / "go.mod").read_text(encoding="utf-8").splitlines():
+        words = line.split()
+        if words[:2] == ["require", MODULE]:
+            return words[2].removeprefix("v")
+    raise LookupError(f"{_PIN / 'go.mod'} requires no {MODULE}")
+
+
+def schema_problems(resource: Mapping[str, Any]) -> list[str]:
+    """Return what the CRD's schema refuses in a resource, unknown fields included, each with its path."""
+    validator = jsonschema.Draft202012Validator(_schema(f"{resource['apiVersion']}/{resource['kind']}"))
+    return [f"{error.json_path}: {error.message}" for error in validator.iter_errors(dict(resource))]
+
+
+def cel_problems(resource: Mapping[str, Any]) -> list[str]:
+    """Return which of the CRD's CEL rules, as far as they are known here, a resource breaks."""
+    checks = _node_pool_rules if resource["kind"] == "NodePool" else _node_class_rules
+    return list(checks(resource["spec"]))
+
+
+def _node_pool_rules(spec: Mapping[str, Any]) -> Iterator[str]:
+    template = spec["template"]
+    requirements = template["spec"]["requirements"]
+    keys = [*(requirement["key"] for requirement in requirements), *template.get("metadata", {}).get("labels", {})]
+    for key in keys:
+        yield from _key_rules(key)
+    for requirement in requirements:
+        if requirement["operator"] == "In" and not requirement["values"]:
+            yield f"{requirement['key']}: In needs a value"
+    for budget in spec.get("disruption", {}).get("budgets", []):
+        if ("schedule" in budget) != ("duration" in budget):
+            yield "a budget has schedule and duration, or neither"
+    if "replicas" in spec and "weight" in spec:
+        yield "a pool with replicas has no weight"
+
+
+def _key_rules(key: str) -> Iterator[str]:
+    domain = key.partition("/")[0]
+    if key == labels.HOSTNAME or key == labels.KARPENTER_NODEPOOL:
+        yield f"{key} is forbidden"
+    if domain.endswith("karpenter.sh") and key not in {labels.CAPACITY_TYPE, labels.KARPENTER_NODEPOOL}:
+        yield f"{key} is in a restricted domain"
+    if domain == labels.KARPENTER_AWS_DOMAIN and key not in labels.KARPENTER_AWS_ALLOWED:
+        yield f"{key} is not in the allow-list"
+
+
+def _node_class_rules(spec: Mapping[str, Any]) -> Iterator[str]:
+    terms = spec["amiSelectorTerms"]
+    if any("alias" in term for term in terms) and (len(terms) > 1 or len(terms[0]) > 1):
+        yield "an alias stands alone"
+    if not any("alias" in term for term in terms) and "amiFamily" not in spec:
+        yield "amiFamily is needed without an alias"
+    if ("role" in spec) == ("instanceProfile" in spec):
+        yield "exactly one of role and instanceProfile is given"
+    for kind in ("subnetSelectorTerms", "securityGroupSelectorTerms", "capacityReservationSelectorTerms"):
+        yield from (f"{kind}: id stands alone" for term in spec.get(kind, []) if "id" in term and len(term) > 1)
+        if kind in spec and not spec[kind]:
+            yield f"{kind} is empty"
+    kubelet = spec.get("kubelet", {})
+    if kubelet.get("imageGCHighThresholdPercent", 85) <= kubelet.get("imageGCLowThresholdPercent", 80):
+        yield "imageGCHighThresholdPercent is above imageGCLowThresholdPercent"
+    yield from _interface_rules(spec.get("networkInterfaces", []))
+    for tag in spec.get("tags", {}):
+        if tag in _RESERVED_TAGS or tag.startswith("kubernetes.io/cluster"):
+            yield f"tag {tag} is Karpenter's own"
+
+
+def _interface_rules(interfaces: list[Mapping[str, Any]]) -> Iterator[str]:
+    places = [(interface["networkCardIndex"], interface["deviceIndex"]) for interface in interfaces]
+    if interfaces and ((0, 0), "interface") not in zip(
+        places, (interface["interfaceType"] for interface in interfaces), strict=True
+    ):
+        yield "networkInterfaces need a primary interface"
+    if len(set(places)) < len(places):
+        yield "networkInterfaces repeat a place"
+    cards = [interface["networkCardIndex"] for interface in interfaces if interface["interfaceType"] == "efa-only"]
+    if len(set(cards)) < len(cards):
+        yield "a network card has two adapters"
+
+
+@cache
+def _schema(kind: str) -> dict[str, Any]:
+    text = (_module() / "pkg" / "apis" / "crds" / _FILES[kind]).read_text(encoding="utf-8")
+    definition = yaml.safe_load(text)
+    version = kind.split("/")[1]
+    found = next(entry for entry in definition["spec"]["versions"] if entry["name"] == version)
+    return strict(found["schema"]["openAPIV3Schema"])
+
+
+def strict(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a copy of a CRD's schema that refuses fields it does not name, as ``fieldValidation=Strict`` does."""
+    closed = copy.deepcopy(dict(schema))
+    _close(closed)
+    # A CRD's schema leaves metadata to the API server.
+    closed["properties"]["metadata"] = {"type": "object"}
+    return closed
+
+
+def _close(schema: dict[str, Any]) -> None:
+    open_ended = schema.get("x-kubernetes-preserve-unknown-fields", False)
+    if "properties" in schema and "additionalProperties" not in schema and not open_ended:
+        schema["additionalProperties"] = False
+    for child in [*schema.get("properties", {}).values(), schema.get("items"), schema.get("additionalProperties")]:
+        if isinstance(child, dict):
+            _close(child)
+
+
+@cache
+def _module() -> Path:
+    """Return the folder of the pinned module in Go's module cache, fetched if it is not there yet."""
+    go = shutil.which("go")
+    if go is None:
+        raise FileNotFoundError("Go is not on PATH; install it to validate custom resources against Karpenter's CRDs")
+    with tempfile.TemporaryDirectory() as elsewhere:  # outside any module, so that Go resolves this one alone
+        command = [go, "mod", "download", "-json", f"{MODULE}@v{pinned_version()}"]
+        done = subprocess.run(command, cwd=elsewhere, capture_output=True, text=True, check=False)
+    found = json.loads(done.stdout or "{}")
+    if "Dir" not in found:
+        raise RuntimeError(f"cannot get {MODULE}: {found.get('Error') or done.stderr.strip()}")
+    if f"{MODULE} v{pinned_version()} {found['Sum']}" not in (_PIN / "go.sum").read_text(encoding="utf-8"):
+        raise RuntimeError(f"{MODULE} has checksum {found['Sum']}, which is not the one in {_PIN / 'go.sum'}")
+    return Path(found["Dir"])
