@@ -2,7 +2,24 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from typing import Any, Final
+
+from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler
+from pydantic_core import CoreSchema
+
+_NOT_CONVERTED: Final = frozenset({"int", "float", "bool"})
+
+
+def _refuse_conversions(schema: Any) -> None:  # noqa: ANN401 - a core schema nests anything
+    """Make every number and truth value in a core schema strict."""
+    if isinstance(schema, dict):
+        if schema.get("type") in _NOT_CONVERTED:
+            schema["strict"] = True
+        for part in schema.values():
+            _refuse_conversions(part)
+    elif isinstance(schema, list | tuple):
+        for part in schema:
+            _refuse_conversions(part)
 
 
 class Block(BaseModel):
@@ -18,8 +35,15 @@ class Block(BaseModel):
         extra="forbid",
         use_attribute_docstrings=True,
         validate_default=True,
-        # Error messages quote values themselves, and never one that may be a secret.
+        # The report of problems shows values itself, and never one that may be a secret.
         hide_input_in_errors=True,
-        # Every union in the settings is discriminated, so a name may start with model_ (model_cache).
+        # The settings have keys such as model_cache, which pydantic would warn about.
         protected_namespaces=(),
     )
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: type[BaseModel], handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Make numbers and truth values strict, and leave lists and enumerations to be read from YAML's types."""
+        schema = handler(source)
+        _refuse_conversions(schema)
+        return schema
