@@ -23,6 +23,8 @@ GPU_TYPE = "gpu-type"
 
 WORKLOAD = "workload"
 WORKLOADS: tuple[str, ...] = ("inference", "training", "development")
+WORKLOAD_SYSTEM = "system"
+"""On the CPU nodes that controllers run on."""
 MIG_SUFFIX = "-mig"
 
 # --- Kubernetes --------------------------------------------------------------------------------------------------
@@ -139,3 +141,12 @@ def pool_labels(gpu_type: str, workload: str) -> dict[str, str]:
     ``workload`` is one of ``WORKLOADS``.
     """
     return {**_EVERY_GPU_POOL, GPU_TYPE: gpu_type, WORKLOAD: workload}
+
+
+# --- ours: annotations of pods, by which they declare what nobody could read off them ------------------------------
+
+MODEL_BYTES = "eks-gpu.io/model-bytes"
+"""Annotation of a model server's pods: how many bytes it reads before it can serve."""
+
+IMAGE_BYTES = "eks-gpu.io/image-bytes"
+"""Annotation of pods: how many bytes the node must pull and unpack first."""

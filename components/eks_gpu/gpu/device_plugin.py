@@ -66,6 +66,7 @@ class DevicePlugin(Component):
         self.software = GpuSoftware(
             ready=(runtime_class, release),
             gpu_resource=advertised_resource(args.settings.sharing),
+            shared=args.settings.sharing.shared,
             runtime_class_name=gpu_software.RUNTIME_CLASS,
             owns_exporter=False,
             namespace=namespace.namespace,

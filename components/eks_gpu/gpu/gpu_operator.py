@@ -68,6 +68,7 @@ class GpuOperator(Component):
         self.software = GpuSoftware(
             ready=(release, policy),
             gpu_resource=advertised_resource(args.settings.sharing),
+            shared=args.settings.sharing.shared,
             runtime_class_name=None,
             owns_exporter=True,
             namespace=namespace.namespace,

@@ -17,6 +17,9 @@ class GpuSoftware:
     gpu_resource: str
     """Name by which pods ask for a GPU: ``nvidia.com/gpu``, or ``nvidia.com/gpu.shared`` where sharing renames it."""
 
+    shared: bool
+    """Whether several pods share a GPU. Then nobody can ask for more than one."""
+
     runtime_class_name: str | None
     """RuntimeClass for GPU pods to name; ``None`` on the operator path, where naming one breaks CDI."""
 

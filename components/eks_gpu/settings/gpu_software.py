@@ -33,6 +33,11 @@ class Sharing(Block):
     time_slicing: TimeSlicing | None = None
     """Let pods take turns on a GPU. For development; production inference is refused by policy."""
 
+    @property
+    def shared(self) -> bool:
+        """Whether several pods share a GPU."""
+        return self.time_slicing is not None
+
 
 class _Owner(Block):
     """What both owners have in common."""
