@@ -172,7 +172,7 @@ def log_group_name(cluster_name: str) -> str:
 
 
 def _problems(args: ClusterArgs, cluster_name: str) -> list[Problem]:
-    problems = missing_entries(args.network, "private_subnets")
+    problems = missing_entries(args.network, "private_subnets", under="network")
     if not _CLUSTER_NAME.fullmatch(cluster_name):
         problems.append(
             Problem(

@@ -112,6 +112,15 @@ KARPENTER_AWS_ALLOWED: frozenset[str] = frozenset(
 )
 """The ``karpenter.k8s.aws`` keys that a NodePool may require; the API server refuses any other of that domain."""
 
+KARPENTER_NODECLAIM = "karpenter.sh/nodeclaim"
+EKS_CLUSTER_TAG = "eks:eks-cluster-name"
+"""Tag of every AWS resource that Karpenter makes; its rights are bound to it."""
+CLUSTER_TAG_PREFIX = "kubernetes.io/cluster"
+KARPENTER_OWN_TAGS: frozenset[str] = frozenset(
+    {EKS_CLUSTER_TAG, KARPENTER_NODEPOOL, KARPENTER_NODECLAIM, EC2_NODE_CLASS}
+)
+"""Tags that an EC2NodeClass may not set, besides those that start with ``CLUSTER_TAG_PREFIX``."""
+
 # --- labels that appear only after a node has booted: a pending pod that selects one never makes Karpenter buy ----
 
 GFD_PRODUCT = "nvidia.com/gpu.product"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import pulumi
@@ -36,30 +36,38 @@ def refuse(problems: Iterable[Problem], *, component: str = "") -> None:
     )
 
 
-def missing(args: object, *properties: str) -> list[Problem]:
+def missing(args: object, *properties: str, under: str = "") -> list[Problem]:
     """Return a problem for each of ``properties`` of ``args`` that is ``None`` or plainly empty.
 
     Python does not hold anyone to ``pulumi.Input[str]``: ``None`` and ``""`` arrive from configuration that is
     not set, and the provider would take them for "not given". An Output is never empty here, whatever it turns
-    out to hold.
+    out to hold. ``under`` is the property that ``args`` itself is the value of, if it is not the ``Args`` object.
     """
     return [
-        Problem(name, "is missing; give the value or the Output that will hold it")
+        Problem(_path(under, name), "is missing; give the value or the Output that will hold it")
         for name in properties
         if _is_empty(getattr(args, name))
     ]
 
 
-def missing_entries(args: object, *properties: str) -> list[Problem]:
+def missing_entries(args: object, *properties: str, under: str = "") -> list[Problem]:
     """Return a problem for each mapping among ``properties`` that is empty, and for each empty value inside one."""
-    problems = missing(args, *properties)
+    problems = missing(args, *properties, under=under)
     for name in properties:
         entries = getattr(args, name) or {}
-        problems += [Problem(f"{name}.{key}", "is missing") for key, value in entries.items() if _is_empty(value)]
+        problems += [
+            Problem(_path(under, name, key), "is missing; give the value or the Output that will hold it")
+            for key, value in entries.items()
+            if _is_empty(value)
+        ]
     return problems
+
+
+def _path(*parts: str) -> str:
+    return ".".join(part for part in parts if part)
 
 
 def _is_empty(value: object) -> bool:
     if isinstance(value, pulumi.Output):
         return False
-    return value is None or (isinstance(value, (str, tuple, list, dict)) and len(value) == 0)
+    return value is None or (isinstance(value, (str, tuple, list, Mapping)) and len(value) == 0)

@@ -130,10 +130,11 @@ class ClusterConnection:
     ) -> Self:
         """Return the connection to a cluster that exists already, by its name in the account and region in use.
 
+        ``opts`` are the options of the Kubernetes provider; an AWS provider among them is the one that is asked.
         Fails, when the cluster is read, if it runs another Kubernetes version than ``version``: versions of add-ons
         are chosen by it before the cluster is asked.
         """
-        cluster = aws.eks.get_cluster_output(name=cluster_name)
+        cluster = aws.eks.get_cluster_output(name=cluster_name, opts=_invoke_options(opts))
         # Beside the values and not on the way to them: each value that hangs on a failed check would report it again.
         pulumi.Output.all(cluster_name, cluster.version).apply(lambda found: _check_version(*found, stated=version))
         return cls._connect(
@@ -209,6 +210,19 @@ def kubeconfig(name: str, arn: str, endpoint: str, certificate_authority: str) -
             }
         ],
     }
+
+
+def _invoke_options(opts: pulumi.ResourceOptions | None) -> pulumi.InvokeOutputOptions:
+    """Return the options by which the same parent and AWS provider answer a look-up as would make a resource."""
+    if opts is None:
+        return pulumi.InvokeOutputOptions()
+    return pulumi.InvokeOutputOptions(parent=opts.parent, provider=_aws_provider(opts))
+
+
+def _aws_provider(opts: pulumi.ResourceOptions) -> pulumi.ProviderResource | None:
+    given = opts.providers or ()
+    candidates = [opts.provider, *(given.values() if isinstance(given, Mapping) else given)]
+    return next((provider for provider in candidates if isinstance(provider, aws.Provider)), None)
 
 
 def _check_version(name: str, running: str | None, *, stated: str) -> None:
