@@ -11,7 +11,6 @@ import http.client
 import json
 import os
 import socket
-import subprocess
 import sys
 import time
 from dataclasses import asdict, dataclass
@@ -20,7 +19,7 @@ from pathlib import Path
 from sandbox.checkout import Checkout
 from sandbox.errors import SandboxError
 from sandbox.locks import exclusive
-from sandbox.processes import end, start_time
+from sandbox.processes import end, start_detached, start_time
 
 HOST = "127.0.0.1"
 START_SECONDS = 60.0
@@ -99,18 +98,9 @@ def _spawn(checkout: Checkout, known: Server | None) -> Server:
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "MOTO_"))}
     # Without its managed policies, attaching AmazonEKSWorkerNodePolicy and the like fails.
     environment |= {"MOTO_IAM_LOAD_MANAGED_POLICIES": "true", "PYTHONSAFEPATH": "1"}
-    with _log(checkout).open("ab") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "moto.server", "-H", HOST, "-p", str(port)],
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            cwd=checkout.directory,
-            env=environment,
-            # It outlives the command that started it, and does not hear that command's Ctrl-C.
-            start_new_session=True,
-        )
-    return _write(checkout, Server(port, process.pid, start_time(process.pid)))
+    command = [sys.executable, "-m", "moto.server", "-H", HOST, "-p", str(port)]
+    pid = start_detached(command, environment, _log(checkout))
+    return _write(checkout, Server(port, pid, start_time(pid)))
 
 
 def _wait(checkout: Checkout, server: Server) -> None:

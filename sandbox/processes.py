@@ -42,16 +42,30 @@ def run(command: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> int:
                     process.send_signal(signal.SIGINT)
 
 
+def start_detached(command: Sequence[str], env: Mapping[str, str], log: Path) -> int:
+    """Start a program that outlives this one and does not hear its Ctrl-C; return its process id."""
+    append = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+    files = [
+        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+        (os.POSIX_SPAWN_OPEN, 1, str(log), append, 0o600),
+        (os.POSIX_SPAWN_DUP2, 1, 2),
+    ]
+    return os.posix_spawn(command[0], list(command), dict(env), file_actions=files, setsid=True)
+
+
 def end(pid: int, started: str) -> None:
     """End a process of an earlier command by its id, if it is still the one that started then."""
     for attempt in (signal.SIGTERM, signal.SIGKILL):
         if start_time(pid) != started:
-            return
+            break
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, attempt)
         deadline = time.monotonic() + GRACE_SECONDS
         while start_time(pid) == started and time.monotonic() < deadline:
             time.sleep(0.02)
+    with contextlib.suppress(ChildProcessError):
+        # It may be our own child, and would stay in the process table.
+        os.waitpid(pid, os.WNOHANG)
 
 
 def start_time(pid: int) -> str:

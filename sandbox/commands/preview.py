@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sandbox import aws, stacks
-from sandbox.checkout import ROOT, Checkout
+from sandbox import aws
 from sandbox.commands import project
-from sandbox.engine import prepare
-from sandbox.processes import run
 
 
 def preview(stack: str, options: Sequence[str] = ()) -> int:
@@ -16,20 +13,14 @@ def preview(stack: str, options: Sequence[str] = ()) -> int:
 
     The verdict comes first because it needs no engine: on a new machine it is there minutes before the preview.
     """
-    checkout = Checkout.current()
-    program = project.load()
-    program.stack_file(stack)
+    project.load().stack_file(stack)
     project.verdict(stack)
-    engine = prepare(checkout, program)
-    copy = project.open_stack(engine, program, stack)
+    opened = project.open_stack(stack)
+    checkout = opened.engine.checkout
     was_running = aws.running(checkout) is not None
-    command = engine.command(
-        *("preview", program, stack, "--config-file", str(copy), "--policy-pack", project.POLICY_PACK),
-        *options,
-    )
     try:
-        return 1 if run(command, cwd=ROOT, env=engine.environment) else 0
+        return 1 if opened.run("preview", "--policy-pack", project.POLICY_PACK, *options) else 0
     finally:
         # A look-up may have started the AWS stand-in; with nothing deployed, nobody needs it any more.
-        if not was_running and stacks.is_empty(checkout, program, stack):
+        if not was_running and opened.is_empty:
             aws.stop(checkout)

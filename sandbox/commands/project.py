@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 from sandbox import programs, stacks
-from sandbox.checkout import ROOT
-from sandbox.engine import Engine
+from sandbox.checkout import ROOT, Checkout
+from sandbox.engine import Engine, prepare
 from sandbox.errors import SandboxError
+from sandbox.processes import run
 from sandbox.programs import Program
 
 POLICY_PACK = "policies"
@@ -37,8 +39,38 @@ def verdict(stack: str) -> int:
     return code
 
 
-def open_stack(engine: Engine, program: Program, stack: str) -> Path:
-    """Copy a stack's file for the engine, create the stack if need be, and return the copy."""
-    copy = stacks.copy_config(engine.checkout, program, stack, program.stack_file(stack))
-    engine.create(program, stack)
-    return copy
+@dataclass(frozen=True, slots=True)
+class OpenStack:
+    """A stack of this checkout's program, ready for the engine."""
+
+    engine: Engine
+    program: Program
+    name: str
+    config: Path
+    """The copy of its file, for the engine to rewrite."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Tell whether the backend holds nothing of it."""
+        return stacks.is_empty(self.engine.checkout, self.program, self.name)
+
+    def run(self, verb: str, *options: str) -> int:
+        """Run ``pulumi <verb>`` on it, and return the engine's exit code."""
+        command = self.engine.command(verb, self.program, self.name, "--config-file", str(self.config), *options)
+        return run(command, cwd=ROOT, env=self.engine.environment)
+
+
+def open_stack(name: str) -> OpenStack:
+    """Build the engine and create the stack if need be, and copy the stack's file.
+
+    Raises:
+        SandboxError: there is no such stack, or no engine.
+
+    """
+    checkout = Checkout.current()
+    program = load()
+    source = program.stack_file(name)
+    engine = prepare(checkout, program)
+    copy = stacks.copy_config(checkout, program, name, source)
+    engine.create(program, name)
+    return OpenStack(engine, program, name, copy)
