@@ -29,8 +29,8 @@ from eks_gpu.facts.ami import AmiFamily
 from eks_gpu.foundation.arguments import Problem, refuse
 from eks_gpu.foundation.cluster_connection import ClusterConnection
 from eks_gpu.foundation.component import Component
+from eks_gpu.foundation.node_role import NodeRole
 from eks_gpu.nodes.launch_template import launch_template_inputs
-from eks_gpu.nodes.node_role import NodeRole
 from eks_gpu.nodes.pool_arguments import image_problems, pool_problems, zones_of
 from eks_gpu.settings.gpu_pool import Capacity, GpuPool
 from eks_gpu.settings.node_group import NodeGroup, NodeRepair

@@ -23,11 +23,11 @@ from eks_gpu.foundation.arguments import Problem, refuse
 from eks_gpu.foundation.cluster_connection import ClusterConnection
 from eks_gpu.foundation.component import Component
 from eks_gpu.foundation.helm_chart import HelmChart, HelmChartArgs
+from eks_gpu.foundation.node_role import NodeRole
 from eks_gpu.foundation.pod_identity import PodIdentity, PodIdentityArgs
 from eks_gpu.nodes import karpenter_iam
 from eks_gpu.nodes.interruption_queue import InterruptionQueue
 from eks_gpu.nodes.karpenter_connection import KarpenterConnection
-from eks_gpu.nodes.node_role import NodeRole
 from eks_gpu.nodes.pool_arguments import cluster_problems
 
 REPLICAS: Final = 2
