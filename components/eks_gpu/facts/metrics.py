@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
+from eks_gpu.facts import labels
+
 SOURCE = (
     "NVIDIA/dcgm-exporter 4.5.3-4.8.2 (691c92762eb5) and 4.6.0-4.8.3 etc/default-counters.csv and "
     "etc/dcp-metrics-included.csv; internal/pkg/counters/counter_config.go (parser), internal/pkg/collector "
@@ -363,22 +365,17 @@ EXPORTER_JOB = "dcgm-exporter"
 
 @dataclass(frozen=True, slots=True)
 class ExporterService:
-    """How to find the Service before an exporter, and the key of its counter file."""
+    """How to find the Service before an exporter."""
 
     labels: Mapping[str, str]
     port: str
-    counter_file_key: str
 
 
 CHART_SERVICE = ExporterService(
-    labels=MappingProxyType({"app.kubernetes.io/name": EXPORTER_JOB, "app.kubernetes.io/component": EXPORTER_JOB}),
+    labels=MappingProxyType({labels.APP_NAME: EXPORTER_JOB, labels.APP_COMPONENT: EXPORTER_JOB}),
     port="metrics",
-    counter_file_key="metrics",
 )
 OPERATOR_SERVICE = ExporterService(
     labels=MappingProxyType({"app": "nvidia-dcgm-exporter"}),
     port="gpu-metrics",
-    counter_file_key="dcgm-metrics.csv",
 )
-OPERATOR_COUNTER_FILE = "eks-gpu-dcgm-metrics"
-"""The ConfigMap, in the operator's namespace, from which the operator's exporter reads its counter file."""

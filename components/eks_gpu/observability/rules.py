@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from eks_gpu.facts import namespaces
 from eks_gpu.observability.alerts import collection, health, memory, recording, thermal, waste
 from eks_gpu.observability.alerts.alert import Alert, RecordingRule, Subject
 from eks_gpu.settings.monitoring import AlertThresholds, Monitoring
@@ -33,8 +32,11 @@ ALERTS: tuple[Alert, ...] = alerts()
 """Every alert with the default thresholds: what tests, documentation and runbooks are held against."""
 
 
-def prometheus_rule_spec(settings: Monitoring) -> dict[str, Any]:
-    """Return the ``spec`` of the PrometheusRule: recording rules first, then the alerts by subject."""
+def prometheus_rule_spec(settings: Monitoring, namespace: str) -> dict[str, Any]:
+    """Return the ``spec`` of the PrometheusRule: recording rules first, then the alerts by subject.
+
+    ``namespace`` is where the runbooks' ConfigMap is.
+    """
     every = alerts(settings.alerts)
     return {
         "groups": [
@@ -48,7 +50,11 @@ def prometheus_rule_spec(settings: Monitoring) -> dict[str, Any]:
             *(
                 {
                     "name": f"gpu-{subject.value}",
-                    "rules": [_alert(alert, settings.runbook_base_url) for alert in every if alert.subject is subject],
+                    "rules": [
+                        _alert(alert, _runbook(alert.name, namespace, settings.runbook_base_url))
+                        for alert in every
+                        if alert.subject is subject
+                    ],
                 }
                 for subject in Subject
             ),
@@ -63,7 +69,7 @@ def _recording(rules: Sequence[RecordingRule]) -> list[dict[str, Any]]:
     ]
 
 
-def _alert(alert: Alert, runbook_base_url: str | None) -> dict[str, Any]:
+def _alert(alert: Alert, runbook: dict[str, str]) -> dict[str, Any]:
     rendered: dict[str, Any] = {"alert": alert.name, "expr": alert.expr, "for": alert.hold}
     if alert.keep_firing is not None:
         rendered["keep_firing_for"] = alert.keep_firing
@@ -73,15 +79,14 @@ def _alert(alert: Alert, runbook_base_url: str | None) -> dict[str, Any]:
         "annotations": {
             "summary": alert.summary,
             "description": alert.description,
-            **_runbook(alert.name, runbook_base_url),
+            **runbook,
         },
     }
 
 
-def _runbook(name: str, base_url: str | None) -> dict[str, str]:
+def _runbook(name: str, namespace: str, base_url: str | None) -> dict[str, str]:
     """Return where the alert's runbook is: always a command that prints it, and a link where they are published."""
     command = (
-        f"kubectl --namespace {namespaces.MONITORING} get configmap {RUNBOOK_CONFIG_MAP} "
-        f"--output jsonpath='{{.data.{name}\\.md}}'"
+        f"kubectl --namespace {namespace} get configmap {RUNBOOK_CONFIG_MAP} --output jsonpath='{{.data.{name}\\.md}}'"
     )
     return {"runbook": command, **({"runbook_url": f"{base_url}/{name}.md"} if base_url else {})}

@@ -8,9 +8,6 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from eks_gpu.settings.block import Block
 
-BUNDLED = "bundled"
-EXISTING = "existing"
-
 Ratio = Annotated[float, Field(gt=0, lt=1)]
 Minutes = Annotated[int, Field(ge=1, le=24 * 60)]
 Celsius = Annotated[int, Field(ge=40, le=110)]
@@ -30,7 +27,8 @@ class PrometheusVolume(Block):
 class BundledPrometheus(Block):
     """A Prometheus of ours: kube-prometheus-stack with its operator, Alertmanager and kube-state-metrics."""
 
-    kind: Literal["bundled"] = BUNDLED
+    kind: Literal["bundled"] = "bundled"
+    """``bundled``."""
 
     retention_days: int = Field(default=15, ge=1, le=400)
     """How long samples are kept."""
@@ -48,7 +46,8 @@ class BundledPrometheus(Block):
 class ExistingPrometheus(Block):
     """A Prometheus that is there already, run by a prometheus-operator and fed by a kube-state-metrics."""
 
-    kind: Literal["existing"] = EXISTING
+    kind: Literal["existing"] = "existing"
+    """``existing``."""
 
     selector_labels: dict[str, str] = Field(default_factory=dict)
     """Labels by which it selects ServiceMonitors and PrometheusRules, such as ``release: kube-prometheus-stack``."""
@@ -124,6 +123,9 @@ class Monitoring(Block):
 
     alerts: AlertThresholds = Field(default_factory=AlertThresholds)
     """Thresholds of the alerts."""
+
+    chart_source: str | None = Field(default=None, pattern=r"^(https|oci)://[^\s/]\S*[^\s/]$")
+    """Mirror that holds the charts: an ``https://`` repository or an ``oci://`` prefix. Default: the public ones."""
 
     runbook_base_url: str | None = Field(default=None, pattern=r"^https://.*[^/]$")
     """Where the runbooks are published, for links in alerts. Default: alerts name the ConfigMap that holds them."""
