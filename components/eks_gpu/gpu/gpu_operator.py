@@ -31,8 +31,6 @@ from eks_gpu.settings import gpu_software as settings
 
 _RELEASE: Final = "gpu-operator"
 _METRICS: Final = "dcgm-metrics"
-_SCRAPE_INTERVAL: Final = "30s"
-"""The exporter collects every 30 s; a shorter interval repeats samples."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,7 +157,13 @@ def chart_values(sharing_config: str, counters: str) -> dict[str, object]:
         "nfd": {"enabled": True},
         "gfd": {"enabled": True},
         "dcgm": {"enabled": False},
-        "dcgmExporter": exporter_values(counters),
+        "dcgmExporter": {
+            "enabled": True,
+            "config": {"create": False, "name": counters},
+            # Monitoring scrapes it by a ServiceMonitor of its own, with the node's name and the labels that the
+            # Prometheus selects by. Two would count every GPU twice.
+            "serviceMonitor": {"enabled": False},
+        },
         "migManager": {
             "enabled": True,
             "env": [{"name": gpu_software.MIG_MANAGER_WITH_REBOOT, "value": "true"}],
@@ -171,25 +175,4 @@ def chart_values(sharing_config: str, counters: str) -> dict[str, object]:
         # every pool, whatever its taints.
         "daemonsets": {"tolerations": [taints.TOLERATE_EVERYTHING]},
         "node-feature-discovery": {"worker": {"tolerations": [taints.TOLERATE_EVERYTHING]}},
-    }
-
-
-def exporter_values(counters: str) -> dict[str, object]:
-    """Return the values of the operator's DCGM exporter: our counters, scraped with the name of the node."""
-    return {
-        "enabled": True,
-        "config": {"create": False, "name": counters},
-        "serviceMonitor": {
-            "enabled": True,
-            "interval": _SCRAPE_INTERVAL,
-            # Pods that use a GPU arrive as exported_pod; with true, idle GPUs would seem to belong to the exporter.
-            "honorLabels": False,
-            "relabelings": [
-                {
-                    "sourceLabels": ["__meta_kubernetes_pod_node_name"],
-                    "targetLabel": metrics.NODE,
-                    "action": "replace",
-                }
-            ],
-        },
     }
