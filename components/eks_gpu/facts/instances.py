@@ -9,15 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 SOURCE = (
     "aws/karpenter-provider-aws website/content/en/preview/reference/instance-types.md @1d927085 (2026-08-21) and "
     "pkg/providers/pricing/zz_generated.pricing_aws.go (generated 2026-07-20, us-east-1, on demand)"
 )
 CHECKED = "2026-11-21"
-
-_TABLE = Path(__file__).with_name("instance_types.csv")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +90,11 @@ def _instance_type(row: Mapping[str, str]) -> InstanceType:
 
 @cache
 def _table() -> dict[str, InstanceType]:
-    """Read the table once. ``csv`` is imported here so that reading no instance type costs nothing."""
+    """Read the table once. What reads it is imported here, so that asking for no instance type costs nothing."""
     import csv  # noqa: PLC0415 - lazily, see above
+    from pathlib import Path  # noqa: PLC0415 - lazily, see above
 
-    with _TABLE.open(encoding="utf-8", newline="") as lines:
+    with Path(__file__).with_name("instance_types.csv").open(encoding="utf-8", newline="") as lines:
         rows = csv.DictReader(line for line in lines if not line.startswith("#"))
         return {row["name"]: _instance_type(row) for row in rows}
 

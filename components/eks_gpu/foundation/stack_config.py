@@ -1,0 +1,75 @@
+"""Reads the stack's configuration as the engine hands it to a program. The only reader of ``pulumi.Config``."""
+
+from __future__ import annotations
+
+import json
+
+import pulumi
+
+from eks_gpu.settings.platform import FULL_KEY, KEY, PROJECT, Platform
+from eks_gpu.settings.problems import (
+    ConfigSecretMissingError,
+    InvalidSettingsError,
+    PlatformMissingError,
+)
+from eks_gpu.settings.reading import read_platform
+from eks_gpu.settings.secret import ConfigSecret
+
+
+class MissingPlatform(PlatformMissingError, pulumi.RunError):  # noqa: N818 - the engine prints a RunError's text alone
+    """The configuration has no ``eks-gpu:platform``; the engine shows the sentence and no traceback."""
+
+
+class InvalidPlatform(InvalidSettingsError, pulumi.RunError):  # noqa: N818 - as above
+    """The settings have problems; the engine shows them and no traceback."""
+
+
+class MissingConfigSecret(ConfigSecretMissingError, pulumi.RunError):  # noqa: N818 - as above
+    """A secret that the settings refer to is not set; the engine shows the sentence and no traceback."""
+
+
+def load() -> Platform:
+    """Return the settings of the stack that is being deployed. Raise a ``SettingsError`` with all their problems."""
+    text = pulumi.Config(PROJECT).get(KEY)
+    if text is None:
+        raise MissingPlatform(
+            f"the configuration of stack {pulumi.get_stack()} has no {FULL_KEY}; "
+            f"describe the platform under config: {FULL_KEY}: in its stack file"
+        )
+    try:
+        return read_platform(_data(text), _source())
+    except InvalidSettingsError as error:
+        raise InvalidPlatform(error.source, error.problems) from None
+
+
+def secret(reference: ConfigSecret) -> pulumi.Output[str]:
+    """Return the secret that ``reference`` names. Raise ``ConfigSecretMissingError`` if it is not set."""
+    name = reference.config_secret
+    value = pulumi.Config(PROJECT).get_secret(name)
+    if value is None:
+        raise MissingConfigSecret(
+            f"the settings refer to the secret {name}, which is not set; set it with "
+            f"`pulumi config set --secret {PROJECT}:{name}`"
+        )
+    return value
+
+
+def _source() -> str:
+    return f"{FULL_KEY} of stack {pulumi.get_stack()}"
+
+
+def _data(text: str) -> object:
+    """Return the plain data of what the engine hands over, which is JSON unless the value is a bare text."""
+    try:
+        return _whole(json.loads(text))
+    except ValueError:
+        return text
+
+
+def _whole(data: object) -> object:
+    """Return data with whole numbers where JSON has, for example, ``2.0``: the engine may have read them as floats."""
+    if isinstance(data, dict):
+        return {key: _whole(value) for key, value in data.items()}
+    if isinstance(data, list):
+        return [_whole(value) for value in data]
+    return int(data) if isinstance(data, float) and data.is_integer() else data

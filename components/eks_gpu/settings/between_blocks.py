@@ -1,0 +1,161 @@
+"""What must hold between blocks: checks that no block can make alone.
+
+They read the plain data and not the validated blocks, so that a file's other mistakes do not hide these.
+Whatever is not of the right type is somebody else's problem here and counts as not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from eks_gpu.facts import instances
+from eks_gpu.settings.explain import nearest
+from eks_gpu.settings.network import EXISTING
+from eks_gpu.settings.problems import Location, Problem
+
+Data = Mapping[str, object]
+
+_POOL_BLOCKS: Final = ("node_groups", "node_pools")
+
+
+def problems_between_blocks(data: object) -> Iterator[Problem]:
+    """Yield what does not fit together in the data of ``eks-gpu:platform``."""
+    platform = _block(data)
+    yield from _names_are_unique(platform)
+    yield from _former_names_are_gone(platform)
+    yield from _zones_are_the_networks(platform)
+    yield from _existing_cluster_has_its_network(platform)
+    yield from _system_nodes_are_the_new_clusters(platform)
+    yield from _gpus_have_an_owner(platform)
+    yield from _servers_find_their_gpus(platform)
+    yield from _waivers_are_given_once(platform)
+
+
+def _names_are_unique(platform: Data) -> Iterator[Problem]:
+    groups = _at(platform, "node_groups")
+    for name in _at(platform, "node_pools"):
+        if name in groups:
+            yield Problem(
+                ("node_pools", name),
+                "is also the name of a node group; name one of the two differently, because workloads, waivers and "
+                "alerts know a pool by its name",
+            )
+
+
+def _former_names_are_gone(platform: Data) -> Iterator[Problem]:
+    for location, pool in _pools(platform):
+        block = _at(platform, str(location[0]))
+        for former in _texts(pool.get("previously")):
+            if former in block:
+                yield Problem(
+                    (*location, "previously"),
+                    f'names "{former}", which is still there; a former name is one that nothing has any more',
+                )
+
+
+def _zones_are_the_networks(platform: Data) -> Iterator[Problem]:
+    network = _at(platform, "network")
+    zones = _texts(network.get("zones")) or tuple(_at(network, EXISTING, "private_subnets"))
+    if not zones:
+        return
+    for location, pool in _pools(platform):
+        for index, zone in enumerate(_texts(pool.get("zones"))):
+            if zone not in zones:
+                yield Problem(
+                    (*location, "zones", index),
+                    f'is "{zone}"; the network has {", ".join(zones)}{nearest(zone, zones)}',
+                )
+
+
+def _existing_cluster_has_its_network(platform: Data) -> Iterator[Problem]:
+    network = _at(platform, "network")
+    if EXISTING in _at(platform, "cluster") and network and EXISTING not in network:
+        yield Problem(
+            ("network",),
+            "is a new one, but the cluster exists and cannot move into it; give network: {existing: {vpc_id: …, "
+            "private_subnets: …}} with the cluster's own VPC",
+        )
+
+
+def _system_nodes_are_the_new_clusters(platform: Data) -> Iterator[Problem]:
+    cluster = _at(platform, "cluster")
+    if EXISTING in cluster and platform.get("system_nodes") is not None:
+        yield Problem(
+            ("system_nodes",), "belongs to a new cluster, but the cluster exists and has nodes of its own; remove it"
+        )
+    if cluster and EXISTING not in cluster and platform.get("system_nodes") is None:
+        yield Problem(
+            ("system_nodes",),
+            "is missing: a new cluster needs CPU nodes for its controllers, and they cost money all day; give for "
+            "example {instance_types: [m7i.xlarge], size: {min: 2, max: 4}}",
+        )
+
+
+def _gpus_have_an_owner(platform: Data) -> Iterator[Problem]:
+    if platform.get("gpu_software") is None and any(True for _ in _pools(platform)):
+        yield Problem(
+            ("gpu_software",),
+            "is missing: without it no pod sees a GPU of these pools; give {kind: operator} or {kind: device_plugin}",
+        )
+
+
+def _servers_find_their_gpus(platform: Data) -> Iterator[Problem]:
+    offered = {
+        instances.CATALOGUE[name].gpu_name
+        for _, pool in _pools(platform)
+        for name in _texts(pool.get("instance_types"))
+        if name in instances.CATALOGUE
+    }
+    for location, server in _servers(platform):
+        wanted = _texts(server.get("gpu_types"))
+        if wanted and not offered.intersection(wanted):
+            yield Problem(
+                (*location, "gpu_types"),
+                f"is {', '.join(wanted)}, which no group or pool has; they have {', '.join(sorted(offered)) or 'none'}",
+            )
+
+
+def _waivers_are_given_once(platform: Data) -> Iterator[Problem]:
+    waivers = platform.get("waivers")
+    seen: set[tuple[object, object]] = set()
+    for index, waiver in enumerate(waivers if isinstance(waivers, list | tuple) else ()):
+        rule, resource = _block(waiver).get("rule"), _block(waiver).get("resource")
+        if isinstance(rule, str) and isinstance(resource, str):
+            if (rule, resource) in seen:
+                yield Problem(
+                    ("waivers", index), f"waives {rule} for {resource} a second time; keep the one that is meant"
+                )
+            seen.add((rule, resource))
+
+
+# --- reading plain data that may be anything ---------------------------------------------------------------------
+
+
+def _block(value: object) -> Data:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _at(block: Data, *keys: str) -> Data:
+    for key in keys:
+        block = _block(block.get(key))
+    return block
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    if isinstance(value, str):
+        return (value,)
+    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list | tuple) else ()
+
+
+def _pools(platform: Data) -> Iterator[tuple[Location, Data]]:
+    """Yield node groups and node pools with their places."""
+    for kind in _POOL_BLOCKS:
+        for name, pool in _at(platform, kind).items():
+            yield (kind, name), _block(pool)
+
+
+def _servers(platform: Data) -> Iterator[tuple[Location, Data]]:
+    """Yield the model servers with their places."""
+    for kind, server in _at(platform, "workloads").items():
+        yield ("workloads", kind), _block(server)
