@@ -117,3 +117,28 @@ def ami_type(family: AmiFamily, arch: str, *, nvidia: bool) -> AmiType:
 def alias(family: AmiFamily, release: str) -> str:
     """Return the EC2NodeClass alias that pins a family to a release: ``al2023@v20260724``."""
     return f"{family.alias}@{release}"
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignFamily:
+    """A family that we do not build pools on, but that other people's programs use."""
+
+    name: str
+    root_device: str
+    image_device: str
+    imds_v2_by_default: bool
+    """Whether the image itself demands IMDSv2 where a launch template says nothing."""
+
+
+AL2 = ForeignFamily("AL2", "/dev/xvda", "/dev/xvda", imds_v2_by_default=False)
+"""Amazon Linux 2: EKS published its last image in November 2025."""
+
+UBUNTU = ForeignFamily("Ubuntu", "/dev/sda1", "/dev/sda1", imds_v2_by_default=False)
+"""Canonical's EKS images."""
+
+FOREIGN_FAMILIES: Mapping[str, ForeignFamily] = MappingProxyType({family.name: family for family in (AL2, UBUNTU)})
+
+ROOT_DEVICES: frozenset[str] = frozenset(
+    {family.root_device for family in AmiFamily} | {family.root_device for family in FOREIGN_FAMILIES.values()}
+)
+"""Every device that some family boots from. On the wrong family it is a second, empty disk."""

@@ -1,0 +1,179 @@
+"""A pool: nodes that come alike, as an EKS managed node group or a Karpenter node pool describes them.
+
+The model is read from resources, never from settings, so that it says the same of a program that uses none of our
+components. A field that could not be read is :class:`~eks_gpu.planning.reading.NotKnown`; ask with ``need``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from eks_gpu.facts import resources
+from eks_gpu.facts.ami import FOREIGN_FAMILIES, AmiFamily, ForeignFamily
+from eks_gpu.facts.instances import InstanceType
+from eks_gpu.facts.taints import Taint
+from eks_gpu.planning.quantity import quantity
+from eks_gpu.planning.reading import NotKnown, need
+from eks_gpu.planning.requirements import Requirement
+from eks_gpu.planning.volume import Volume
+
+HOURS_PER_MONTH: Final = 730
+"""The month that AWS's own price pages count with."""
+
+Family = AmiFamily | ForeignFamily
+"""An operating system of nodes."""
+
+
+class PoolKind(StrEnum):
+    """Who makes the pool's nodes."""
+
+    NODE_GROUP = "node group"
+    """EKS, of a fixed size."""
+    NODE_POOL = "node pool"
+    """Karpenter, on demand."""
+
+
+class ImageSource(StrEnum):
+    """How a pool names the image of its nodes."""
+
+    ALIAS = "alias"
+    SSM_PARAMETER = "SSM parameter"
+    ID = "id"
+    NAME = "name"
+    TAGS = "tags"
+    RELEASE = "release version"
+    LATEST = "latest release of its type"
+    """Nothing is said, so EKS takes whatever is newest on the day."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImageChoice:
+    """One way in which a pool's image may be chosen."""
+
+    source: ImageSource
+    value: str | NotKnown
+    """The alias, id, name pattern, parameter or release; for tags, their keys."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Image:
+    """What the pool's nodes boot."""
+
+    family: Family | NotKnown | None
+    """``None`` for an image of someone's own, about which we know nothing."""
+    choices: tuple[ImageChoice, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Size:
+    """How many nodes a pool has. ``None`` where nothing is said."""
+
+    minimum: int | None = None
+    desired: int | None = None
+    maximum: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pool:
+    """Nodes that come alike."""
+
+    urn: str
+    name: str
+    kind: PoolKind
+    types: tuple[InstanceType, ...] | NotKnown
+    """The GPU instance types of the catalogue that it may buy."""
+    unlisted: tuple[str, ...]
+    """Instance types by name that look like GPU types and are not in the catalogue: nothing is known about them."""
+    by_omission: bool
+    """Whether it may buy GPUs only because nothing forbids it."""
+    requirements: tuple[Requirement, ...] | NotKnown
+    labels: Mapping[str, str] | NotKnown
+    """What every node carries besides the labels of its instance type."""
+    taints: tuple[Taint, ...] | NotKnown
+    """Those that stay; startup taints are not among them."""
+    capacity_types: frozenset[str] | NotKnown
+    """``on-demand``, ``spot``, ``reserved``."""
+    size: Size | NotKnown
+    """For node groups and static node pools."""
+    limits: Mapping[str, str] | NotKnown
+    """For node pools: the most of each resource that all its nodes together may have."""
+    image: Image | NotKnown
+    volumes: tuple[Volume, ...] | NotKnown
+    disk_size_gib: float | NotKnown | None
+    """A node group's ``diskSize``."""
+    instance_store_raid0: bool | NotKnown
+    """Whether the local NVMe disks hold images and ephemeral storage."""
+    template: str | NotKnown | None
+    """URN of its launch template or EC2NodeClass; ``None`` for a node group without one."""
+
+    @property
+    def gpu_types(self) -> tuple[InstanceType, ...]:
+        """The GPU instance types it may buy; raise ``NotKnownError`` when they are not known."""
+        return need(self.types)
+
+    @property
+    def buys_gpus(self) -> bool:
+        """Whether it may buy a GPU, listed in the catalogue or not."""
+        return bool(self.unlisted) or bool(self.gpu_types)
+
+    @property
+    def static(self) -> bool:
+        """Whether its size is fixed rather than following demand."""
+        if self.kind is PoolKind.NODE_GROUP:
+            return True
+        return need(self.size).desired is not None
+
+    @property
+    def gpu_limit(self) -> float | None:
+        """The most GPUs a node pool may have; None without a limit on them."""
+        limit = need(self.limits).get(resources.GPU)
+        amount = None if limit is None else quantity(limit)
+        return None if amount is None else float(amount)
+
+    @property
+    def dearest(self) -> InstanceType | None:
+        """The instance type with the highest price it may buy, or None when no type of it has a price."""
+        priced = [instance for instance in self.gpu_types if instance.usd_per_hour is not None]
+        return max(priced, key=lambda instance: instance.usd_per_hour or 0.0, default=None)
+
+    def volume(self, device: str) -> Volume | None:
+        """Return what is mapped to ``device``."""
+        return next((volume for volume in need(self.volumes) if volume.device == device), None)
+
+
+_AMI_TYPE_FAMILIES: Final[tuple[tuple[str, Family], ...]] = (
+    ("AL2023_", AmiFamily.AL2023),
+    ("BOTTLEROCKET_", AmiFamily.BOTTLEROCKET),
+    ("AL2_", FOREIGN_FAMILIES["AL2"]),
+)
+
+_LOOKS_LIKE_NVIDIA: Final = re.compile(r"(?!g4ad\.)(?:gr?\d+[a-z]*|p\d+[a-z]*(?:-[a-z]+\d*)?)\.[a-z0-9-]+")
+"""The g, gr and p families but for g4ad, whose GPUs are AMD's."""
+
+
+def family_of_ami_type(name: str | None) -> Family | None:
+    """Return the family of an EKS ``amiType``; unset means AL2023, ``CUSTOM`` means None."""
+    if name is None:
+        return AmiFamily.AL2023
+    return next((family for prefix, family in _AMI_TYPE_FAMILIES if name.startswith(prefix)), None)
+
+
+def family_of_alias(name: str) -> Family | None:
+    """Return the family of an EC2NodeClass alias (``al2023@v1``) or ``amiFamily``; None for ``Custom`` and others."""
+    spelled = name.partition("@")[0].lower()
+    families: tuple[Family, ...] = (*AmiFamily, *FOREIGN_FAMILIES.values())
+    return next((family for family in families if family_name(family).lower() == spelled), None)
+
+
+def family_name(family: Family) -> str:
+    """Return the family's name as Karpenter spells it."""
+    return family.value if isinstance(family, AmiFamily) else family.name
+
+
+def looks_like_gpu_type(name: str) -> bool:
+    """Return whether an instance type's name is of a family with NVIDIA GPUs, in the catalogue or not."""
+    return _LOOKS_LIKE_NVIDIA.fullmatch(name) is not None

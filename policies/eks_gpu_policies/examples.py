@@ -1,0 +1,134 @@
+"""Resources for the rules' examples: plain AWS and Kubernetes resources, as anybody might write them.
+
+Each function returns something sound; an example changes the one thing that it is about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from eks_gpu.facts import labels, resources
+from eks_gpu.facts.ami import AL2023_RELEASE, AmiFamily, alias
+from eks_gpu.facts.taints import GPU
+from eks_gpu_policies import tokens
+from eks_gpu_policies.resource import Resource
+
+Props = Mapping[str, object]
+
+
+def urn(token: str, name: str) -> str:
+    """Return the URN of a resource of an example."""
+    return f"urn:pulumi:prod::example::{token}::{name}"
+
+
+def resource(token: str, name: str, props: Props, **computed_from: Resource) -> Resource:
+    """Return a resource; each keyword is a property with the resource it was computed from."""
+    links = {prop: frozenset({source.urn}) for prop, source in computed_from.items()}
+    return Resource(
+        urn=urn(token, name),
+        type=token,
+        name=name,
+        props=props,
+        dependencies=frozenset().union(*links.values()),
+        property_dependencies=links,
+    )
+
+
+def volume(size: int = 100, **ebs: object) -> dict[str, object]:
+    """Return a launch template's mapping of the AL2023 image volume."""
+    settings = {"volumeSize": size, "volumeType": "gp3", "throughput": 500, "encrypted": "true", **ebs}
+    return {"deviceName": AmiFamily.AL2023.image_device, "ebs": settings}
+
+
+def launch_template(name: str = "gpu", **props: object) -> Resource:
+    """Return a launch template with a large encrypted volume and IMDSv2."""
+    sound = {"blockDeviceMappings": [volume()], "metadataOptions": {"httpTokens": "required"}}
+    return resource(tokens.LAUNCH_TEMPLATE, name, {**sound, **props})
+
+
+def node_group(template: Resource | None = None, name: str = "inference", **props: object) -> Resource:
+    """Return a node group of one g5.2xlarge; a property given as ``None`` is left out."""
+    sound: dict[str, object] = {
+        "clusterName": "ml",
+        "instanceTypes": ["g5.2xlarge"],
+        "amiType": "AL2023_x86_64_NVIDIA",
+        "releaseVersion": f"1.35.2-{AL2023_RELEASE.removeprefix('v')}",
+        "scalingConfig": {"minSize": 1, "desiredSize": 1, "maxSize": 1},
+        "taints": [GPU.eks()],
+        "labels": labels.pool_labels("a10g", "inference"),
+    }
+    if template is not None:
+        sound["launchTemplate"] = {"id": template.name, "version": "1"}
+    kept = {key: value for key, value in {**sound, **props}.items() if value is not None}
+    links = {"launchTemplate": template} if template is not None else {}
+    return resource(tokens.NODE_GROUP, name, kept, **links)
+
+
+def node_class(name: str = "g5", **spec: object) -> Resource:
+    """Return an EC2NodeClass on a dated AL2023 image."""
+    sound = {
+        "amiSelectorTerms": [{"alias": alias(AmiFamily.AL2023, AL2023_RELEASE)}],
+        "role": "gpu-nodes",
+        "blockDeviceMappings": [
+            {
+                "deviceName": AmiFamily.AL2023.image_device,
+                "ebs": {"volumeSize": "100Gi", "volumeType": "gp3", "throughput": 500, "encrypted": True},
+            }
+        ],
+    }
+    return resource(tokens.NODE_CLASS, name, {"metadata": {"name": name}, "spec": {**sound, **spec}})
+
+
+def node_pool(
+    name: str = "g5",
+    *,
+    types: tuple[str, ...] = ("g5.xlarge", "g5.2xlarge"),
+    limits: Props | None = None,
+    taints: tuple[Props, ...] = (GPU.kubernetes(),),
+    **spec: object,
+) -> Resource:
+    """Return a node pool that may buy ``types``, limited to eight GPUs."""
+    template = {
+        "metadata": {"labels": labels.pool_labels("a10g", "inference")},
+        "spec": {
+            "nodeClassRef": {"group": labels.KARPENTER_AWS_DOMAIN, "kind": "EC2NodeClass", "name": name},
+            "requirements": [
+                {"key": labels.INSTANCE_TYPE, "operator": "In", "values": list(types)},
+                {"key": labels.CAPACITY_TYPE, "operator": "In", "values": ["on-demand"]},
+            ],
+            "taints": list(taints),
+        },
+    }
+    limit = {resources.GPU: "8"} if limits is None else limits
+    props = {"metadata": {"name": name}, "spec": {"template": template, "limits": limit, **spec}}
+    return resource(tokens.NODE_POOL, name, props)
+
+
+def container(**settings: object) -> dict[str, object]:
+    """Return a model server's container that asks for one GPU; a setting given as ``None`` is left out."""
+    sound: dict[str, object] = {
+        "name": "server",
+        "image": "vllm/vllm-openai:v0.11.0",
+        "resources": {"limits": {resources.GPU: "1", "cpu": "4", "memory": "24Gi"}},
+        "startupProbe": {"httpGet": {"path": "/health", "port": 8000}, "periodSeconds": 10, "failureThreshold": 60},
+        "volumeMounts": [{"name": "shm", "mountPath": "/dev/shm"}],  # noqa: S108 - a path inside a container
+    }
+    return {key: value for key, value in {**sound, **settings}.items() if value is not None}
+
+
+def deployment(*containers: Props, name: str = "llm", **pod: object) -> Resource:
+    """Return a Deployment of a model server."""
+    spec = {
+        "containers": list(containers) or [container()],
+        "volumes": [{"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": "8Gi"}}],
+        **pod,
+    }
+    template = {"metadata": {"labels": {"app": name}}, "spec": spec}
+    props = {"metadata": {"name": name}, "spec": {"replicas": 1, "template": template}}
+    return resource("kubernetes:apps/v1:Deployment", name, props)
+
+
+def release(name: str, chart: str, version: str | None, **props: object) -> Resource:
+    """Return a Helm release."""
+    pinned = {} if version is None else {"version": version}
+    return resource(tokens.HELM_RELEASE, name, {"chart": chart, "name": name, **pinned, **props})

@@ -1,0 +1,1 @@
+"""From resources to the domain model of ``eks_gpu.planning``."""

@@ -1,0 +1,151 @@
+"""Karpenter node pools, joined with their EC2NodeClasses."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from eks_gpu.facts import labels, resources
+from eks_gpu.facts.instances import CATALOGUE, InstanceType
+from eks_gpu.facts.taints import GPU
+from eks_gpu.planning.instance_labels import NAMES_INSTANCES, instance_labels
+from eks_gpu.planning.pool import Family, Image, ImageChoice, ImageSource, Pool, PoolKind, Size, family_of_alias
+from eks_gpu.planning.reading import NotKnown, NotKnownError, View, attempt
+from eks_gpu.planning.requirements import Requirement, narrowed, read_requirements
+from eks_gpu.planning.volume import read_node_class_volumes
+from eks_gpu_policies import tokens
+from eks_gpu_policies.readers.node_groups import has_raid0, read_taints, unlisted
+from eks_gpu_policies.resource import Resource
+
+if TYPE_CHECKING:
+    from eks_gpu_policies.stack import Stack
+
+_CAPACITY_TYPES: Final = frozenset({"on-demand", "spot", "reserved"})
+_NAMING: Final = frozenset({"In", "Exists", "Gt", "Gte"})
+"""Operators that ask for something, rather than forbid something else."""
+
+
+def read_node_pool(pool: Resource, stack: Stack) -> Pool:
+    """Read a node pool. Where its EC2NodeClass is not in the stack, what that would say is not known."""
+    spec = pool.view["spec"]
+    template = spec["template"]
+    node = template["spec"]
+    requirements = attempt(lambda: read_requirements(node["requirements"].items()))
+    node_class = attempt(lambda: node_class_of(pool, stack))
+    return Pool(
+        urn=pool.urn,
+        name=pool.name,
+        kind=PoolKind.NODE_POOL,
+        types=requirements if isinstance(requirements, NotKnown) else _may_buy(requirements),
+        unlisted=() if isinstance(requirements, NotKnown) else unlisted(_named(requirements)),
+        by_omission=attempt(lambda: _by_omission(spec, requirements)) is True,
+        requirements=requirements,
+        labels=attempt(template["metadata"]["labels"].text_map),
+        taints=attempt(lambda: read_taints(node["taints"])),
+        capacity_types=requirements
+        if isinstance(requirements, NotKnown)
+        else narrowed(requirements, labels.CAPACITY_TYPE, _CAPACITY_TYPES),
+        size=attempt(lambda: Size(desired=spec["replicas"].integer(), maximum=spec["limits"]["nodes"].integer())),
+        limits=attempt(spec["limits"].text_map),
+        image=attempt(lambda: read_image(_of(node_class))),
+        volumes=attempt(lambda: read_node_class_volumes(_of(node_class)["blockDeviceMappings"])),
+        disk_size_gib=None,
+        instance_store_raid0=attempt(lambda: _raid0(_of(node_class))),
+        template=node_class if isinstance(node_class, NotKnown) else node_class.urn,
+    )
+
+
+def node_class_of(pool: Resource, stack: Stack) -> Resource:
+    """Return the EC2NodeClass of a node pool: by its literal name, else by what the reference was computed from.
+
+    Raises ``NotKnownError`` when it is not in the stack.
+    """
+    place = pool.view.at("spec", "template", "spec", "nodeClassRef", "name")
+    classes = stack.of_type(tokens.NODE_CLASS)
+    name = attempt(place.text)
+    found = [item for item in classes if isinstance(name, str) and _kubernetes_name(item) == name]
+    found = found or list(stack.computed_from(pool, "spec", tokens.NODE_CLASS))
+    if len(found) == 1:
+        return found[0]
+    raise NotKnownError(place.not_known("the EC2NodeClass is not in the stack"))
+
+
+def read_image(node_class: View) -> Image:
+    """Read what an EC2NodeClass boots."""
+    spec = node_class["spec"]
+    terms = spec["amiSelectorTerms"].items()
+    return Image(
+        family=attempt(lambda: _family(spec, terms)),
+        choices=tuple(_choice(term) for term in terms),
+    )
+
+
+def _choice(term: View) -> ImageChoice:
+    """Read one AMI selector term: the field that narrows most says how the image is chosen."""
+    for source, key in _TERM_FIELDS:
+        if term[key].exists:
+            return ImageChoice(source, attempt(partial(_text, term[key])))
+    return ImageChoice(ImageSource.TAGS, attempt(lambda: ", ".join(key for key, _ in term["tags"].entries())))
+
+
+_TERM_FIELDS: Final = (
+    (ImageSource.ALIAS, "alias"),
+    (ImageSource.ID, "id"),
+    (ImageSource.SSM_PARAMETER, "ssmParameter"),
+    (ImageSource.NAME, "name"),
+)
+
+
+def _kubernetes_name(resource: Resource) -> str | None | NotKnown:
+    return attempt(lambda: resource.kubernetes_name)
+
+
+def _text(place: View) -> str:
+    return place.text() or ""
+
+
+def _of(node_class: Resource | NotKnown) -> View:
+    if isinstance(node_class, NotKnown):
+        raise NotKnownError(node_class)
+    return node_class.view
+
+
+def _family(spec: View, terms: tuple[View, ...]) -> Family | None:
+    for term in terms:
+        alias = term["alias"].text()
+        if alias is not None:
+            return family_of_alias(alias)
+    return family_of_alias(spec["amiFamily"].text() or "")
+
+
+def _raid0(node_class: View) -> bool:
+    spec = node_class["spec"]
+    return spec["instanceStorePolicy"].text() == "RAID0" or has_raid0(spec["userData"])
+
+
+def _may_buy(requirements: tuple[Requirement, ...]) -> tuple[InstanceType, ...]:
+    return tuple(instance for instance in CATALOGUE.values() if _admitted(instance, requirements))
+
+
+def _admitted(instance: InstanceType, requirements: tuple[Requirement, ...]) -> bool:
+    known = instance_labels(instance)
+    return all(requirement.admits(known[requirement.key]) for requirement in requirements if requirement.key in known)
+
+
+def _named(requirements: tuple[Requirement, ...]) -> tuple[str, ...]:
+    return tuple(
+        value
+        for requirement in requirements
+        if requirement.key == labels.INSTANCE_TYPE and requirement.operator == "In"
+        for value in requirement.values
+    )
+
+
+def _by_omission(spec: View, requirements: tuple[Requirement, ...] | NotKnown) -> bool:
+    """Return whether nothing about the pool says that GPUs are meant: no requirement, limit or taint."""
+    if isinstance(requirements, NotKnown):
+        return False
+    asked = any(item.key in NAMES_INSTANCES and item.operator in _NAMING for item in requirements)
+    limited = any(resources.is_gpu(key) for key, _ in spec["limits"].entries())
+    tainted = any(taint.key == GPU.key for taint in read_taints(spec.at("template", "spec", "taints")))
+    return not (asked or limited or tainted)

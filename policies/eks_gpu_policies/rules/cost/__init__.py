@@ -1,0 +1,1 @@
+"""Rules on money and quotas."""

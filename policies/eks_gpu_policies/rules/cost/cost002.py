@@ -1,0 +1,79 @@
+"""COST002: the stack cannot outspend its budget.
+
+The ceiling is what all GPU pools cost at their largest: a node group at ``maxSize``, a node pool at its limits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from eks_gpu.planning.pool import HOURS_PER_MONTH
+from eks_gpu.planning.reading import NotKnownError
+from eks_gpu.planning.spend import Ceiling, UnboundedSpendError, ceiling
+from eks_gpu_policies import examples, tokens
+from eks_gpu_policies.rule import EVERYWHERE, Example, Outcome, Problem, Rule, Severity, Subjects, Undecided, undecided
+from eks_gpu_policies.stack import Stack, Whole
+
+_BUDGET: Final = "monthlyBudgetUsd"
+
+
+def _has_gpu_pools(_whole: Whole, stack: Stack) -> bool:
+    return bool(stack.gpu_pools)
+
+
+def _check(_whole: Whole, stack: Stack) -> Iterator[Outcome]:
+    budget = stack.options.monthly_budget_usd
+    ceilings: list[Ceiling] = []
+    unbounded: list[Outcome] = []
+    for pool in stack.gpu_pools:
+        try:
+            ceilings.append(ceiling(pool))
+        except UnboundedSpendError as error:
+            unbounded.append(Problem(f"{pool.name} {error}, so the stack's spend has no ceiling", urn=pool.urn))
+        except NotKnownError as error:
+            unbounded.append(undecided(error.what))
+    hourly = sum(item.usd_per_hour for item in ceilings)
+    if budget is None:
+        yield _without_budget(hourly, stack)
+        return
+    yield from unbounded
+    if hourly * HOURS_PER_MONTH > budget:
+        yield Problem(
+            f"its GPU pools may cost ${hourly * HOURS_PER_MONTH:,.0f} a month, the budget is ${budget:,.0f}: "
+            + "; ".join(f"{item.pool} ${item.usd_per_month:,.0f} ({item.because})" for item in ceilings)
+        )
+
+
+def _without_budget(hourly: float, stack: Stack) -> Outcome:
+    monthly = f"${hourly * HOURS_PER_MONTH:,.0f} a month"
+    if stack.options.environment_named:
+        return Problem(f"has no budget; its GPU pools may cost {monthly}")
+    return Undecided(_BUDGET, f"no budget is set; the GPU pools may cost {monthly}")
+
+
+THE_STACK_WITH_GPUS: Final = Subjects[Whole](
+    "the stack, when it has GPU pools",
+    frozenset({tokens.NODE_GROUP, tokens.NODE_POOL}),
+    lambda stack: (stack.whole,),
+    _has_gpu_pools,
+)
+
+_POOL = examples.node_pool(types=("p4d.24xlarge",))
+
+RULE: Final = Rule(
+    id="COST002",
+    title="The stack cannot outspend its budget",
+    severity=Severity.HIGH,
+    why=(
+        "Limits of single pools add up to a sum that nobody has seen. Eight A100 for a month are $16,000; the stack "
+        "that may buy them under five pools is found out by the invoice."
+    ),
+    fix="lower limits or sizes until the ceiling fits, or raise budget.monthly_usd in the stack file",
+    lessons=("M05",),
+    levels=EVERYWHERE,
+    looks_at=THE_STACK_WITH_GPUS,
+    check=_check,
+    failing=Example((_POOL,), {_BUDGET: 10_000}),
+    passing=Example((_POOL,), {_BUDGET: 20_000}),
+)

@@ -1,0 +1,1 @@
+"""Rules on nodes, disks, images and pools."""

@@ -1,0 +1,132 @@
+"""NODE001: the image volume is large enough, encrypted, and on the device that the AMI really uses.
+
+"A mapping on another family's root" is read literally: ``/dev/sda1`` beside Amazon Linux, ``/dev/xvda`` beside
+Ubuntu. A further data volume on ``/dev/xvdb`` beside Amazon Linux is nobody's mistake, and Bottlerocket's own small
+root beside its data volume is right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from eks_gpu.facts.ami import ROOT_DEVICES
+from eks_gpu.planning.pool import Family, Pool, family_name
+from eks_gpu.planning.reading import need
+from eks_gpu.planning.volume import Volume
+from eks_gpu_policies import examples
+from eks_gpu_policies.rule import Example, Outcome, Problem, Rule, Severity, Undecided, clauses
+from eks_gpu_policies.stack import Stack
+from eks_gpu_policies.subjects import GPU_POOLS
+
+SMALLEST_GIB: Final = 100
+SMALLEST_NVME_GB: Final = 100
+DEFAULT_GIB: Final = 20
+"""What EKS and Karpenter give a node that says nothing."""
+
+_RESERVED: Final = 0.1
+"""The share of a disk that the kubelet's eviction threshold keeps free; one GiB goes to the system."""
+
+
+def _check(pool: Pool, stack: Stack) -> Iterator[Outcome]:
+    if pool.disk_size_gib is not None and pool.template is not None:
+        yield Problem("sets diskSize beside a launch template, which EKS refuses")
+        return
+    family = need(need(pool.image).family)
+    if family is None:
+        yield from _custom_image(pool, stack)
+    else:
+        yield from clauses(
+            _size(pool, family),
+            _encryption(pool, family, stack),
+            _foreign_roots(pool, family),
+        )
+
+
+def _size(pool: Pool, family: Family) -> Iterator[Outcome]:
+    size, said = _image_gib(pool, family)
+    if size >= SMALLEST_GIB or _on_nvme(pool):
+        return
+    yield Problem(
+        f"{said} on {family.image_device}, where {family_name(family)} keeps images; "
+        f"about {max(0.0, size - 1 - _RESERVED * size):.0f} GiB are left for images and pods, "
+        f"{SMALLEST_GIB} GiB are needed"
+    )
+
+
+def _image_gib(pool: Pool, family: Family) -> tuple[float, str]:
+    """Return the size of the image volume and how it came about."""
+    mapped = pool.volume(family.image_device)
+    if mapped is not None:
+        size = need(mapped.size_gib)
+        if size is not None:
+            return size, f"has {size:g} GiB"
+    disk = need(pool.disk_size_gib)
+    if disk is not None:
+        return disk, f"has a diskSize of {disk:g} GiB"
+    elsewhere = sorted(volume.device or "" for volume in need(pool.volumes))
+    beside = f" (volumes are mapped to {', '.join(elsewhere)} only)" if elsewhere and mapped is None else ""
+    return DEFAULT_GIB, f"has the default of {DEFAULT_GIB} GiB{beside}"
+
+
+def _on_nvme(pool: Pool) -> bool:
+    """Return whether images are on local disks that are large enough on every type."""
+    types = pool.gpu_types
+    large = bool(types) and not pool.unlisted and all(item.local_nvme_gb >= SMALLEST_NVME_GB for item in types)
+    return large and need(pool.instance_store_raid0)
+
+
+def _encryption(pool: Pool, family: Family, stack: Stack) -> Iterator[Outcome]:
+    if stack.options.volumes_encrypted_by_account:
+        return
+    mapped = pool.volume(family.image_device)
+    if mapped is None and pool.kind == "node pool" and not need(pool.volumes):
+        return  # Karpenter's own default mapping is encrypted.
+    if mapped is None or need(mapped.encrypted) is not True:
+        yield Problem(f"does not encrypt {family.image_device}")
+
+
+def _foreign_roots(pool: Pool, family: Family) -> Iterator[Outcome]:
+    own = {family.root_device, family.image_device}
+    for volume in need(pool.volumes):
+        if volume.device in ROOT_DEVICES - own:
+            yield Problem(
+                f"maps a volume to {volume.device}, which {family_name(family)} does not boot from: "
+                "it becomes a second, empty disk"
+            )
+
+
+def _custom_image(pool: Pool, stack: Stack) -> Iterator[Outcome]:
+    """Judge an image of somebody's own: one large encrypted volume will do, since its devices are not known."""
+    if any(_large_and_encrypted(volume, stack) for volume in need(pool.volumes)):
+        return
+    yield Undecided("amiType or amiFamily", "the image's own devices and disk size are not known")
+
+
+def _large_and_encrypted(volume: Volume, stack: Stack) -> bool:
+    large = (need(volume.size_gib) or 0.0) >= SMALLEST_GIB
+    return large and (need(volume.encrypted) is True or stack.options.volumes_encrypted_by_account)
+
+
+_SOUND = examples.launch_template()
+_SMALL = examples.launch_template(blockDeviceMappings=[examples.volume(20)])
+
+RULE: Final = Rule(
+    id="NODE001",
+    title="The image volume is >= 100 GiB, encrypted, on the AMI's device",
+    severity=Severity.HIGH,
+    why=(
+        "CUDA, Triton and vLLM images unpack to 15 GB and more. A default volume of 20 GiB leaves 17 for images and "
+        "pods: the node reports disk pressure, evicts what runs, and pods end in ImagePullBackOff with no space left. "
+        "A large volume on a device that the AMI does not use helps nobody: the node boots from its small default."
+    ),
+    fix=(
+        "map at least 100 GiB of encrypted gp3 to the family's image device (AL2023 /dev/xvda, Bottlerocket "
+        "/dev/xvdb), as GpuNodeGroup and GpuNodePool do"
+    ),
+    lessons=("N01",),
+    looks_at=GPU_POOLS,
+    check=_check,
+    failing=Example((_SMALL, examples.node_group(_SMALL))),
+    passing=Example((_SOUND, examples.node_group(_SOUND))),
+)

@@ -1,0 +1,84 @@
+"""NODE006: the AMI is pinned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from eks_gpu.facts.ami import AL2023_RELEASE, AmiFamily, alias
+from eks_gpu.planning.pool import ImageChoice, ImageSource, Pool
+from eks_gpu.planning.reading import need
+from eks_gpu_policies import examples
+from eks_gpu_policies.rule import PRODUCTION_ONLY, Example, Outcome, Problem, Rule, Severity, clauses
+from eks_gpu_policies.stack import Stack
+from eks_gpu_policies.subjects import GPU_POOLS
+
+_MOVING: Final = ("recommended", "latest")
+
+
+def _check(pool: Pool, stack: Stack) -> Iterator[Outcome]:
+    yield from clauses(*(_choice(choice, stack) for choice in need(pool.image).choices))
+
+
+def _choice(choice: ImageChoice, stack: Stack) -> Iterator[Outcome]:
+    drift = _DRIFTS[choice.source](need(choice.value))
+    approved = stack.options.approved_images
+    if drift is not None:
+        yield Problem(drift)
+    elif approved and need(choice.value) not in approved:
+        yield Problem(f"boots {need(choice.value)}, which is not among the {len(approved)} approved images")
+
+
+def _alias(name: str) -> str | None:
+    version = name.partition("@")[2]
+    return f"follows the alias {name}: every new release replaces the nodes" if version in {"", "latest"} else None
+
+
+def _parameter(name: str) -> str | None:
+    if name.startswith("resolve:ssm:") or any(word in name for word in _MOVING):
+        return f"follows the SSM parameter {name}, which moves with every release"
+    return None
+
+
+def _pattern(name: str) -> str | None:
+    return f"takes the newest image named {name}" if any(mark in name for mark in "*?") else None
+
+
+_DRIFTS: Final[Mapping[ImageSource, Callable[[str], str | None]]] = MappingProxyType(
+    {
+        ImageSource.ALIAS: _alias,
+        ImageSource.SSM_PARAMETER: _parameter,
+        ImageSource.NAME: _pattern,
+        ImageSource.TAGS: lambda keys: f"takes the newest image with the tags {keys}",
+        ImageSource.ID: lambda _id: None,
+        ImageSource.RELEASE: lambda _release: None,
+        ImageSource.LATEST: lambda kind: (
+            f"sets neither releaseVersion nor a launch template's imageId: whatever is newest of {kind} is booted"
+        ),
+    }
+)
+"""What drifts about each way of choosing an image; None when nothing does."""
+
+_TEMPLATE = examples.launch_template()
+_PINNED = alias(AmiFamily.AL2023, AL2023_RELEASE)
+
+RULE: Final = Rule(
+    id="NODE006",
+    title="The AMI is pinned",
+    severity=Severity.HIGH,
+    why=(
+        "Kernel, driver and CUDA come with the image. An image that follows the newest release changes all three on "
+        "nodes nobody touched: with Karpenter at the next drift, with a node group at the next update."
+    ),
+    fix=(
+        "name a release that was tested: releaseVersion for a node group, "
+        f"a dated alias such as {_PINNED} for Karpenter"
+    ),
+    lessons=("N07", "G07"),
+    levels=PRODUCTION_ONLY,
+    looks_at=GPU_POOLS,
+    check=_check,
+    failing=Example((_TEMPLATE, examples.node_group(_TEMPLATE, releaseVersion=None))),
+    passing=Example((_TEMPLATE, examples.node_group(_TEMPLATE))),
+)

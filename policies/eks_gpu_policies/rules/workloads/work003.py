@@ -1,0 +1,60 @@
+"""WORK003: GPU requests equal limits, whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from eks_gpu.facts import resources
+from eks_gpu.planning.pod_template import Container, PodTemplate
+from eks_gpu.planning.quantity import quantity
+from eks_gpu.planning.reading import need
+from eks_gpu_policies import examples
+from eks_gpu_policies.rule import EVERYWHERE, Example, Outcome, Problem, Rule, Scope, Severity, clauses
+from eks_gpu_policies.stack import Stack
+from eks_gpu_policies.subjects import GPU_PODS
+
+_VENDOR: Final = resources.GPU.partition("/")[0] + "/"
+
+
+def _check(pod: PodTemplate, _stack: Stack) -> Iterator[Outcome]:
+    yield from clauses(*(_container(container) for container in pod.all_containers))
+
+
+def _container(container: Container) -> Iterator[Outcome]:
+    requests, limits = need(container.requests), need(container.limits)
+    for name in sorted({*requests, *limits}):
+        if name.startswith(_VENDOR) or name == resources.EFA:
+            yield from _amounts(f"container {container.name} asks {name}", requests.get(name), limits.get(name))
+
+
+def _amounts(asks: str, request: str | None, limit: str | None) -> Iterator[Outcome]:
+    for amount in dict.fromkeys(text for text in (request, limit) if text is not None):
+        pieces = quantity(amount)
+        if pieces is None or pieces.denominator != 1 or pieces < 0:
+            yield Problem(f"{asks} as {amount!r}, which is no whole number")
+    if limit is None:
+        yield Problem(f"{asks} as a request of {request} without a limit")
+    elif request is not None and quantity(request) != quantity(limit):
+        yield Problem(f"{asks} as a request of {request} and a limit of {limit}; they must be equal")
+
+
+_HALF = examples.container(resources={"limits": {resources.GPU: "0.5", "memory": "24Gi"}})
+
+RULE: Final = Rule(
+    id="WORK003",
+    title="GPU requests equal limits, whole",
+    severity=Severity.HIGH,
+    why=(
+        "GPUs are extended resources: the API server refuses a pod whose request has no equal limit or is no whole "
+        "number. A Deployment is accepted all the same and then never makes a pod."
+    ),
+    fix=f"write {resources.GPU} once, under limits, as a whole number; share a GPU by MIG, MPS or time-slicing instead",
+    lessons=("W01",),
+    levels=EVERYWHERE,
+    scope=Scope.RESOURCE,
+    looks_at=GPU_PODS,
+    check=_check,
+    failing=Example((examples.deployment(_HALF),)),
+    passing=Example((examples.deployment(),)),
+)

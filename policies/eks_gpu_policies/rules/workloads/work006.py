@@ -1,0 +1,76 @@
+"""WORK006: inference has a startup probe.
+
+Ray and KServe inject probes of their own. In a LeaderWorkerSet only the leader serves: its workers are not asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from eks_gpu.planning.pod_template import Container, PodTemplate
+from eks_gpu_policies import examples
+from eks_gpu_policies.rule import Example, Outcome, Problem, Rule, Scope, Severity, clauses
+from eks_gpu_policies.stack import Stack
+from eks_gpu_policies.subjects import INFERENCE_PODS
+
+_INJECTED: Final = frozenset(
+    {
+        "RayService",
+        "RayCluster",
+        "RayJob",
+        "InferenceService",
+        "LLMInferenceService",
+        "ServingRuntime",
+        "ClusterServingRuntime",
+    }
+)
+_LEADER: Final = "spec.leaderWorkerTemplate.leaderTemplate"
+_WORKER: Final = "spec.leaderWorkerTemplate.workerTemplate"
+_LONG_DELAY_SECONDS: Final = 120
+
+
+def _check(pod: PodTemplate, stack: Stack) -> Iterator[Outcome]:
+    if pod.owner_kind in _INJECTED or _is_worker(pod, stack):
+        return
+    yield from clauses(*(_container(container) for container in pod.gpu_containers))
+
+
+def _is_worker(pod: PodTemplate, stack: Stack) -> bool:
+    """Return whether the pods only compute for a leader."""
+    has_leader = stack.by_urn[pod.urn].view.at(*_LEADER.split(".")).exists
+    return pod.path.startswith(_WORKER) and has_leader
+
+
+def _container(container: Container) -> Iterator[Outcome]:
+    if container.place["startupProbe"].exists:
+        return
+    delayed = [
+        f"{name} waits {delay:g} s instead"
+        for name in ("readinessProbe", "livenessProbe")
+        if (delay := container.place[name]["initialDelaySeconds"].number() or 0) >= _LONG_DELAY_SECONDS
+    ]
+    liveness = container.place["livenessProbe"].exists
+    because = "; ".join(delayed) or ("its liveness probe kills it while it loads" if liveness else "")
+    yield Problem(f"container {container.name} has no startup probe" + (f": {because}" if because else ""))
+
+
+RULE: Final = Rule(
+    id="WORK006",
+    title="Inference has a startup probe",
+    severity=Severity.HIGH,
+    why=(
+        "A model server answers only when its weights are loaded, which takes minutes. A liveness probe that starts "
+        "earlier kills it every time; a long initial delay hides a dead server for as long at every restart."
+    ),
+    fix=(
+        "add a startupProbe on the server's health path whose period x failureThreshold covers pull and load, as "
+        "TritonServer and VllmServer do; then readiness and liveness need no delay"
+    ),
+    lessons=("W04",),
+    scope=Scope.RESOURCE,
+    looks_at=INFERENCE_PODS,
+    check=_check,
+    failing=Example((examples.deployment(examples.container(startupProbe=None)),)),
+    passing=Example((examples.deployment(),)),
+)

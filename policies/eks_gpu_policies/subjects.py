@@ -1,0 +1,46 @@
+"""What rules look at: each rule names one of these."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from eks_gpu.planning.pod_template import PodTemplate, WorkloadKind
+from eks_gpu.planning.pool import Pool
+from eks_gpu.planning.reading import need
+from eks_gpu_policies import tokens
+from eks_gpu_policies.resource import Resource
+from eks_gpu_policies.rule import Subjects
+from eks_gpu_policies.stack import Stack, Whole
+
+_POOLS: Final = frozenset({tokens.NODE_GROUP, tokens.NODE_POOL, tokens.LAUNCH_TEMPLATE, tokens.NODE_CLASS})
+
+
+def _is_gpu_pool(pool: Pool, stack: Stack) -> bool:
+    return stack.is_gpu_pool(pool)
+
+
+def _asks_gpu(pod: PodTemplate, _stack: Stack) -> bool:
+    return pod.asks_gpu
+
+
+def _is_gpu_inference(pod: PodTemplate, _stack: Stack) -> bool:
+    return pod.asks_gpu and need(pod.kind) is WorkloadKind.INFERENCE
+
+
+GPU_POOLS: Final = Subjects[Pool]("GPU pools", _POOLS, lambda stack: stack.pools, _is_gpu_pool)
+GPU_NODE_POOLS: Final = Subjects[Pool](
+    "Karpenter's GPU node pools", frozenset({tokens.NODE_POOL}), lambda stack: stack.node_pools(), _is_gpu_pool
+)
+GPU_PODS: Final = Subjects[PodTemplate]("GPU pods", frozenset(), lambda stack: stack.pods, _asks_gpu)
+INFERENCE_PODS: Final = Subjects[PodTemplate](
+    "GPU pods that serve", frozenset(), lambda stack: stack.pods, _is_gpu_inference
+)
+THE_STACK: Final = Subjects[Whole]("the stack", frozenset(), lambda stack: (stack.whole,))
+
+
+def resources(what: str, types: Iterable[str]) -> Subjects[Resource]:
+    """Return the resources of ``types`` as subjects."""
+    named = frozenset(types)
+    ordered = tuple(sorted(named))
+    return Subjects(what, named, lambda stack: stack.of_type(*ordered))

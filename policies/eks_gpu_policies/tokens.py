@@ -1,0 +1,65 @@
+"""Type tokens of the resources that rules look at.
+
+A custom resource's token is ``kubernetes:<apiVersion>:<kind>``, whatever class of the SDK declared it. A ``...Patch``
+of a kind counts as that kind, with everything it does not mention unknown.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+STACK: Final = "pulumi:pulumi:Stack"
+
+NODE_GROUP: Final = "aws:eks/nodeGroup:NodeGroup"
+LAUNCH_TEMPLATE: Final = "aws:ec2/launchTemplate:LaunchTemplate"
+NODE_POOL: Final = "kubernetes:karpenter.sh/v1:NodePool"
+NODE_CLASS: Final = "kubernetes:karpenter.k8s.aws/v1:EC2NodeClass"
+
+CLUSTERS: Final = frozenset({"aws:eks/cluster:Cluster", "eks:index:Cluster"})
+ADD_ONS: Final = frozenset({"aws:eks/addon:Addon", "eks:index:Addon"})
+SUBNET: Final = "aws:ec2/subnet:Subnet"
+SECURITY_GROUP: Final = "aws:ec2/securityGroup:SecurityGroup"
+SECURITY_GROUP_RULE: Final = "aws:ec2/securityGroupRule:SecurityGroupRule"
+SECURITY_GROUP_INGRESS: Final = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
+FILE_SYSTEM: Final = "aws:efs/fileSystem:FileSystem"
+MOUNT_TARGET: Final = "aws:efs/mountTarget:MountTarget"
+
+HELM_RELEASE: Final = "kubernetes:helm.sh/v3:Release"
+HELM_CHART: Final = "kubernetes:helm.sh/v4:Chart"
+HELM_CHART_V3: Final = "kubernetes:helm.sh/v3:Chart"
+HELM: Final = frozenset({HELM_RELEASE, HELM_CHART, HELM_CHART_V3})
+YAML_FILES: Final = frozenset(
+    {
+        "kubernetes:yaml/v2:ConfigFile",
+        "kubernetes:yaml/v2:ConfigGroup",
+        "kubernetes:yaml:ConfigFile",
+        "kubernetes:yaml:ConfigGroup",
+    }
+)
+RUNTIME_CLASS: Final = "kubernetes:node.k8s.io/v1:RuntimeClass"
+STORAGE_CLASS: Final = "kubernetes:storage.k8s.io/v1:StorageClass"
+CONFIG_MAP: Final = "kubernetes:core/v1:ConfigMap"
+CLAIM: Final = "kubernetes:core/v1:PersistentVolumeClaim"
+
+_KUBERNETES: Final = "kubernetes:"
+_PATCH: Final = "Patch"
+
+
+def is_kubernetes(token: str) -> bool:
+    """Return whether a token is of a Kubernetes object (or of something that makes some)."""
+    return token.startswith(_KUBERNETES)
+
+
+def is_patch(token: str) -> bool:
+    """Return whether a token is of a partial Kubernetes object."""
+    return is_kubernetes(token) and token.endswith(_PATCH) and not token.endswith(f":{_PATCH}")
+
+
+def whole(token: str) -> str:
+    """Return the token of the whole object for that of a patch of it; other tokens unchanged."""
+    return token.removesuffix(_PATCH) if is_patch(token) else token
+
+
+def kind(token: str) -> str:
+    """Return the last part of a token: ``Deployment`` of ``kubernetes:apps/v1:Deployment``."""
+    return whole(token).rpartition(":")[2]
