@@ -3,8 +3,8 @@
 The CRDs are read from the Go module of that version: Go checks what it fetches against its checksum database, and we
 check that against ``karpenter_module/go.sum``. It is in the module cache after the first run; nothing is built.
 
-A JSON schema holds types, enums, patterns and required fields. The rules that a CRD states in CEL it does not hold; those
-that our resources could break are in ``cel_problems``, by hand.
+A JSON schema holds types, enums, patterns and required fields, but not the rules that a CRD states in CEL; those that
+our resources could break are in ``cel_problems``, by hand.
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ _FILES = {
     "karpenter.sh/v1/NodePool": "karpenter.sh_nodepools.yaml",
     "karpenter.k8s.aws/v1/EC2NodeClass": "karpenter.k8s.aws_ec2nodeclasses.yaml",
 }
-_RESERVED_TAGS = ("eks:eks-cluster-name", labels.KARPENTER_NODEPOOL, "karpenter.sh/nodeclaim", labels.EC2_NODE_CLASS)
 
 
 def pinned_version() -> str:
@@ -72,7 +71,7 @@ def _node_pool_rules(spec: Mapping[str, Any]) -> Iterator[str]:
 
 def _key_rules(key: str) -> Iterator[str]:
     domain = key.partition("/")[0]
-    if key == labels.HOSTNAME or key == labels.KARPENTER_NODEPOOL:
+    if key in {labels.HOSTNAME, labels.KARPENTER_NODEPOOL}:
         yield f"{key} is forbidden"
     if domain.endswith("karpenter.sh") and key not in {labels.CAPACITY_TYPE, labels.KARPENTER_NODEPOOL}:
         yield f"{key} is in a restricted domain"
@@ -97,7 +96,7 @@ def _node_class_rules(spec: Mapping[str, Any]) -> Iterator[str]:
         yield "imageGCHighThresholdPercent is above imageGCLowThresholdPercent"
     yield from _interface_rules(spec.get("networkInterfaces", []))
     for tag in spec.get("tags", {}):
-        if tag in _RESERVED_TAGS or tag.startswith("kubernetes.io/cluster"):
+        if tag in labels.KARPENTER_OWN_TAGS or tag.startswith(labels.CLUSTER_TAG_PREFIX):
             yield f"tag {tag} is Karpenter's own"
 
 

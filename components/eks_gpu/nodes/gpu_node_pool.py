@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 import pulumi
 import pulumi_kubernetes as k8s
 
+from eks_gpu.facts import labels
 from eks_gpu.foundation.arguments import Problem, refuse
 from eks_gpu.foundation.cluster_connection import ClusterConnection
 from eks_gpu.foundation.component import Component
@@ -142,4 +143,9 @@ def _problems(name: str, args: GpuNodePoolArgs) -> list[Problem]:
         problems.append(
             Problem("reservation_ids", "are given, but settings.capacity does not include reserved; add it")
         )
+    problems += [
+        Problem(f"tags.{tag}", "is Karpenter's own, which the API server refuses; use another key")
+        for tag in args.tags
+        if tag in labels.KARPENTER_OWN_TAGS or tag.startswith(labels.CLUSTER_TAG_PREFIX)
+    ]
     return problems

@@ -14,7 +14,6 @@ from typing import Final
 from eks_gpu.facts import labels
 from eks_gpu.foundation.policy_document import allow, document
 
-_EKS_CLUSTER_TAG: Final = "eks:eks-cluster-name"
 _BOUGHT_BY_NODE_POOL: Final = {f"aws:RequestTag/{labels.KARPENTER_NODEPOOL}": "*"}
 _OWNED_BY_NODE_POOL: Final = {f"aws:ResourceTag/{labels.KARPENTER_NODEPOOL}": "*"}
 _READ_IN_EC2: Final = (
@@ -79,14 +78,14 @@ class Scope:
     @property
     def owned(self) -> Mapping[str, str]:
         """The condition that a resource belongs to the cluster."""
-        return {f"aws:ResourceTag/kubernetes.io/cluster/{self.cluster_name}": "owned"}
+        return {f"aws:ResourceTag/{labels.CLUSTER_TAG_PREFIX}/{self.cluster_name}": "owned"}
 
     @property
     def requested(self) -> Mapping[str, str]:
         """The condition that a resource is made for the cluster."""
         return {
-            f"aws:RequestTag/kubernetes.io/cluster/{self.cluster_name}": "owned",
-            f"aws:RequestTag/{_EKS_CLUSTER_TAG}": self.cluster_name,
+            f"aws:RequestTag/{labels.CLUSTER_TAG_PREFIX}/{self.cluster_name}": "owned",
+            f"aws:RequestTag/{labels.EKS_CLUSTER_TAG}": self.cluster_name,
         }
 
 
@@ -134,8 +133,10 @@ def node_lifecycle(scope: Scope) -> dict[str, object]:
             condition={
                 "StringEquals": scope.owned,
                 "StringLike": _OWNED_BY_NODE_POOL,
-                "StringEqualsIfExists": {f"aws:RequestTag/{_EKS_CLUSTER_TAG}": scope.cluster_name},
-                "ForAllValues:StringEquals": {"aws:TagKeys": [_EKS_CLUSTER_TAG, "karpenter.sh/nodeclaim", "Name"]},
+                "StringEqualsIfExists": {f"aws:RequestTag/{labels.EKS_CLUSTER_TAG}": scope.cluster_name},
+                "ForAllValues:StringEquals": {
+                    "aws:TagKeys": [labels.EKS_CLUSTER_TAG, labels.KARPENTER_NODECLAIM, "Name"]
+                },
             },
         ),
         allow(
@@ -149,7 +150,7 @@ def node_lifecycle(scope: Scope) -> dict[str, object]:
 
 def instance_profiles(scope: Scope) -> dict[str, object]:
     """Return the policy to give instances the node role, and only that role, by instance profiles of its own."""
-    region = "topology.kubernetes.io/region"
+    region = labels.REGION
     requested = {**scope.requested, f"aws:RequestTag/{region}": scope.region}
     owned = {**scope.owned, f"aws:ResourceTag/{region}": scope.region}
     requested_by_class = {f"aws:RequestTag/{labels.EC2_NODE_CLASS}": "*"}

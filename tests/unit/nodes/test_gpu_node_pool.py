@@ -1,0 +1,273 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pulumi
+import pulumi_kubernetes as k8s
+import pytest
+
+from eks_gpu.nodes.gpu_node_pool import GpuNodePool, GpuNodePoolArgs
+from eks_gpu.nodes.karpenter_connection import KarpenterConnection
+from eks_gpu.recording import Recording, record
+from eks_gpu.settings.gpu_pool import Capacity, Purpose
+from eks_gpu.settings.node_pool import NodePool, Reservation
+from tests.support.clusters import SUBNETS, cluster
+
+NODE_POOL = "kubernetes:karpenter.sh/v1:NodePool"
+NODE_CLASS = "kubernetes:karpenter.k8s.aws/v1:EC2NodeClass"
+G5 = NodePool(instance_types=("g5.xlarge", "g5.2xlarge"), max_gpus=8)
+P4D = NodePool(instance_types=("p4d.24xlarge",), max_gpus=16, purpose=Purpose.TRAINING, max_job_hours=48)
+
+
+def _record(  # noqa: PLR0913 - what a pool can be given; all keyword-only
+    settings: NodePool,
+    *,
+    name: str = "pool",
+    outputs: bool = False,
+    weight: int | None = None,
+    reservation_ids: Sequence[str] = (),
+    previously: tuple[str, ...] = (),
+) -> Recording:
+    def program() -> None:
+        controller = k8s.core.v1.ConfigMap("controller")
+        role = "karpenter-node"
+        karpenter = KarpenterConnection(
+            node_role_name=pulumi.Output.from_input(role) if outputs else role, ready=(controller,)
+        )
+        args = GpuNodePoolArgs(
+            settings=settings.model_copy(update={"previously": previously}),
+            cluster=cluster(outputs=outputs),
+            karpenter=karpenter,
+            weight=weight,
+            reservation_ids=[pulumi.Output.from_input(one) for one in reservation_ids],
+            tags={"owner": "ml-platform"},
+        )
+        GpuNodePool(name, args)
+
+    return record(program)
+
+
+def _pool(settings: NodePool, **arguments: Any) -> dict[str, Any]:  # noqa: ANN401 - those of _record
+    return dict(_record(settings, **arguments).one(NODE_POOL)["spec"])
+
+
+def _class(settings: NodePool, **arguments: Any) -> dict[str, Any]:  # noqa: ANN401 - those of _record
+    return dict(_record(settings, **arguments).one(NODE_CLASS)["spec"])
+
+
+def _requirement(settings: NodePool, key: str) -> list[str]:
+    requirements = _pool(settings)["template"]["spec"]["requirements"]
+    (found,) = [entry for entry in requirements if entry["key"] == key]
+    assert found["operator"] == "In"
+    return list(found["values"])
+
+
+@pytest.mark.parametrize("outputs", [False, True])
+def test_a_pool_is_the_same_with_plain_and_with_output_identities(outputs: bool) -> None:
+    spec = _class(G5, outputs=outputs)
+
+    assert spec["role"] == "karpenter-node"
+    assert spec["subnetSelectorTerms"] == [{"id": subnet} for subnet in SUBNETS.values()]
+    assert spec["securityGroupSelectorTerms"] == [{"id": "sg-0cluster"}]
+
+
+def test_n01_root_volume_is_100_gib_encrypted_on_the_family_device() -> None:
+    assert _class(G5)["blockDeviceMappings"] == [
+        {
+            "deviceName": "/dev/xvda",
+            "ebs": {
+                "volumeType": "gp3",
+                "volumeSize": "100Gi",
+                "iops": 3000,
+                "throughput": 500,
+                "encrypted": True,
+                "deleteOnTermination": True,
+            },
+        }
+    ]
+
+
+def test_n02_old_images_are_pruned() -> None:
+    spec = _class(G5)
+
+    assert spec["kubelet"] == {"imageGCHighThresholdPercent": 80, "imageGCLowThresholdPercent": 60}
+    assert "imageMaximumGCAge: 168h" in spec["userData"]
+
+
+def test_n04_nodes_carry_the_labels_of_every_gpu_pool() -> None:
+    assert _pool(P4D)["template"]["metadata"]["labels"] == {
+        "accelerator": "nvidia",
+        "nvidia.com/gpu.present": "true",
+        "gpu-type": "a100",
+        "workload": "training",
+    }
+
+
+def test_n05_nodes_repel_pods_that_asked_for_no_gpu() -> None:
+    assert _pool(G5)["template"]["spec"]["taints"] == [
+        {"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}
+    ]
+
+
+def test_n07_the_image_is_pinned_to_a_dated_release() -> None:
+    assert _class(G5)["amiSelectorTerms"] == [{"alias": "al2023@v20260724"}]
+
+
+def test_n08_only_the_named_types_are_bought_and_their_nvme_holds_the_images() -> None:
+    assert _requirement(G5, "node.kubernetes.io/instance-type") == ["g5.xlarge", "g5.2xlarge"]
+    assert _requirement(G5, "kubernetes.io/arch") == ["amd64"]
+    assert _class(G5)["instanceStorePolicy"] == "RAID0"
+    assert "instanceStorePolicy" not in _class(G5.model_copy(update={"instance_types": ("p3.2xlarge",)}))
+
+
+def test_n09_capacity_types_are_those_of_the_settings() -> None:
+    settings = G5.model_copy(update={"capacity": (Capacity.SPOT, Capacity.ON_DEMAND)})
+
+    assert _requirement(settings, "karpenter.sh/capacity-type") == ["spot", "on-demand"]
+
+
+def test_n10_training_is_never_consolidated_away() -> None:
+    spec = _pool(P4D)
+
+    assert spec["disruption"]["consolidationPolicy"] == "WhenEmpty"
+    assert spec["template"]["spec"]["expireAfter"] == "Never"
+    assert spec["template"]["spec"]["terminationGracePeriod"] == "48h"
+
+
+def test_n11_reserved_capacity_names_its_reservation() -> None:
+    reservation = Reservation(on_demand_id="cr-0a")
+    settings = NodePool(
+        instance_types=("p4d.24xlarge",), max_gpus=8, capacity=(Capacity.RESERVED,), reservation=reservation
+    )
+
+    assert _class(settings)["capacityReservationSelectorTerms"] == [{"id": "cr-0a"}]
+
+
+def test_n11_a_program_gives_the_reservation_that_it_makes() -> None:
+    settings = NodePool(
+        instance_types=("p4d.24xlarge",), max_gpus=8, capacity=(Capacity.RESERVED,), reservation=Reservation()
+    )
+
+    spec = _class(settings, reservation_ids=["cr-0b"])
+
+    assert spec["capacityReservationSelectorTerms"] == [{"id": "cr-0b"}]
+
+
+def test_n12_cheap_pools_are_tried_first_and_a_weight_of_ones_own_wins() -> None:
+    assert _pool(G5)["weight"] > _pool(P4D)["weight"]
+    assert _pool(P4D, weight=7)["weight"] == 7
+
+
+def test_n12_a_dedicated_pool_keeps_off_pods_that_do_not_name_its_gpu() -> None:
+    settings = P4D.model_copy(update={"dedicated": True})
+
+    assert _pool(settings)["template"]["spec"]["taints"] == [
+        {"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"},
+        {"key": "gpu-type", "value": "a100", "effect": "NoSchedule"},
+    ]
+
+
+def test_g09_efa_takes_one_adapter_on_each_network_card() -> None:
+    interfaces = _class(P4D.model_copy(update={"efa": True}))["networkInterfaces"]
+
+    assert interfaces == [
+        {"networkCardIndex": 0, "deviceIndex": 0, "interfaceType": "interface"},
+        {"networkCardIndex": 0, "deviceIndex": 1, "interfaceType": "efa-only"},
+        {"networkCardIndex": 1, "deviceIndex": 1, "interfaceType": "efa-only"},
+        {"networkCardIndex": 2, "deviceIndex": 1, "interfaceType": "efa-only"},
+        {"networkCardIndex": 3, "deviceIndex": 1, "interfaceType": "efa-only"},
+    ]
+    assert "networkInterfaces" not in _class(P4D)
+
+
+def test_m05_the_gpu_limit_is_the_most_the_pool_may_hold() -> None:
+    assert _pool(G5)["limits"] == {"nvidia.com/gpu": "8"}
+
+
+def test_sec001_metadata_needs_a_token_and_is_out_of_reach_of_pods() -> None:
+    assert _class(G5)["metadataOptions"] == {
+        "httpEndpoint": "enabled",
+        "httpTokens": "required",
+        "httpPutResponseHopLimit": 1,
+    }
+
+
+def test_zones_narrow_both_subnets_and_requirement() -> None:
+    settings = G5.model_copy(update={"zones": ("us-east-1b",)})
+
+    assert _class(settings)["subnetSelectorTerms"] == [{"id": SUBNETS["us-east-1b"]}]
+    assert _requirement(settings, "topology.kubernetes.io/zone") == ["us-east-1b"]
+
+
+def test_tags_reach_the_instances() -> None:
+    assert _class(G5)["tags"] == {"owner": "ml-platform"}
+
+
+def test_n09_the_pool_goes_before_its_node_class_and_both_before_the_controller() -> None:
+    recording = _record(G5)
+    pool, node_class, controller = recording.one(NODE_POOL), recording.one(NODE_CLASS), recording.named("controller")
+
+    assert recording.reaches(pool, node_class)
+    assert recording.reaches(pool, controller)
+    assert recording.reaches(node_class, controller)
+
+
+@pytest.mark.parametrize(("settings", "timeout"), [(G5, "60m"), (P4D, "2910m")])
+def test_n09_deletion_waits_until_the_nodes_are_drained(settings: NodePool, timeout: str) -> None:
+    recording = _record(settings)
+
+    for token in (NODE_POOL, NODE_CLASS):
+        assert recording.one(token).options.custom_timeouts["delete"] == timeout
+
+
+def test_everything_goes_through_the_provider_of_the_cluster() -> None:
+    recording = _record(G5)
+    provider = recording.one("pulumi:providers:kubernetes")
+
+    for token in (NODE_POOL, NODE_CLASS):
+        assert recording.one(token).provider.startswith(provider.urn)
+
+
+def test_a_renamed_pool_keeps_its_name_in_the_cluster_and_is_known_by_its_old_one() -> None:
+    recording = _record(G5, name="a10g", previously=("g5",))
+
+    assert recording.one(NODE_POOL)["metadata"]["name"] == "g5"
+    assert recording.one(NODE_CLASS)["metadata"]["name"] == "g5"
+    assert recording.one("eks-gpu:index:GpuNodePool").options.aliases == ("g5",)
+
+
+def test_a_pool_refuses_everything_that_is_wrong_at_once() -> None:
+    settings = G5.model_copy(update={"zones": ("us-east-1z",)})
+
+    with pytest.raises(pulumi.InputPropertiesError) as refusal:
+        _record(settings, name="Big_Pool", weight=0, reservation_ids=["cr-0a"])
+
+    assert str(refusal.value) == (
+        "Big_Pool has 4 bad arguments:\n"
+        "  name: 'Big_Pool' is no name of a pool; use up to 63 lowercase letters, digits and hyphens\n"
+        "  settings.zones: us-east-1z has no private subnet of the cluster; its zones are us-east-1a, us-east-1b, "
+        "us-east-1c\n"
+        "  weight: 0 is no weight; give 1 to 100, or leave it out\n"
+        "  reservation_ids: are given, but settings.capacity does not include reserved; add it"
+    )
+
+
+def test_reserved_capacity_without_a_reservation_is_refused() -> None:
+    settings = NodePool(
+        instance_types=("p4d.24xlarge",), max_gpus=8, capacity=(Capacity.RESERVED,), reservation=Reservation()
+    )
+
+    with pytest.raises(pulumi.InputPropertiesError, match="reservation_ids: is empty"):
+        _record(settings)
+
+
+def test_tags_that_belong_to_karpenter_are_refused() -> None:
+    def program() -> None:
+        karpenter = KarpenterConnection(node_role_name="karpenter-node")
+        args = GpuNodePoolArgs(settings=G5, cluster=cluster(), karpenter=karpenter)
+        GpuNodePool("g5", replace(args, tags={"karpenter.sh/nodepool": "mine"}))
+
+    with pytest.raises(pulumi.InputPropertiesError, match=r"tags\.karpenter\.sh/nodepool: is Karpenter's own"):
+        record(program)
