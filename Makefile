@@ -1,0 +1,69 @@
+# The developer's interface. `make help` lists it.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+PYTHON := .venv/bin/python
+SANDBOX := $(PYTHON) -m sandbox
+# Written when the Python environment is what the lock file says; it lies in the environment and goes with it.
+ENVIRONMENT := .venv/.synced
+
+.PHONY: help
+help: ## list what can be made
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(ENVIRONMENT): pyproject.toml uv.lock
+	@command -v uv >/dev/null || { echo "error: uv is not on PATH; install it (https://docs.astral.sh/uv/) and run again" >&2; exit 2; }
+	@echo "installing the Python packages of uv.lock"
+	@uv sync --locked --quiet
+	@touch $@
+
+.PHONY: preview up down recover
+preview: $(ENVIRONMENT) ## show what a stack would build, judged by the policies (STACK=dev)
+	@$(SANDBOX) preview $(or $(STACK),dev)
+
+up: $(ENVIRONMENT) ## build a stack to the end in the sandbox (STACK=local)
+	@$(SANDBOX) up $(or $(STACK),local)
+
+down: $(ENVIRONMENT) ## destroy it, and prove that nothing is left (STACK=local)
+	@$(SANDBOX) down $(or $(STACK),local)
+
+recover: $(ENVIRONMENT) ## finish what a crash or an interruption left half done (STACK=local)
+	@$(SANDBOX) recover $(or $(STACK),local)
+
+.PHONY: build test bench
+build: $(ENVIRONMENT) ## build the tools the tests need: the Pulumi engine and promtool
+	@$(SANDBOX) build
+
+test: build ## run every test
+	@$(PYTHON) -m pytest
+
+bench: build ## measure imports, checks and previews, side by side
+	@$(PYTHON) tests/bench/measure.py
+
+.PHONY: check lint types fmt docs
+check: lint types docs-current ## lint, types, import contracts, generated files current
+
+lint: $(ENVIRONMENT) ## ruff and the import contracts
+	@.venv/bin/ruff check
+	@.venv/bin/ruff format --check
+	@.venv/bin/lint-imports
+
+types: $(ENVIRONMENT) ## mypy, strict
+	@.venv/bin/mypy
+
+fmt: $(ENVIRONMENT) ## format, and repair what can be repaired
+	@.venv/bin/ruff format
+	@.venv/bin/ruff check --fix
+
+docs: $(ENVIRONMENT) ## write the generated reference pages and the schema of the stack files
+	@.venv/bin/eks-gpu docs
+
+.PHONY: docs-current
+docs-current: $(ENVIRONMENT)
+	@.venv/bin/eks-gpu docs --check
+
+.PHONY: clean-sandbox
+clean-sandbox: ## stop what the sandbox runs, and forget its state (built tools stay)
+	@if [ -x $(PYTHON) ]; then $(SANDBOX) clean; else rm -rf .sandbox; fi
