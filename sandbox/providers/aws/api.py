@@ -1,0 +1,87 @@
+"""Calls to the moto server, one boto3 client per service."""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import TYPE_CHECKING, Any, Final
+
+from sandbox.providers.stand_in import StandInError
+from sandbox.providers.wire import Properties
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ENDPOINT_VARIABLE: Final = "EKS_GPU_SANDBOX_AWS_ENDPOINT"
+_GONE: Final = ("NotFound", "NoSuchEntity", "NonExistent", "ResourceNotFoundException")
+
+
+class ApiError(StandInError):
+    """A refusal of the AWS API, with its error code."""
+
+    def __init__(self, service: str, operation: str, code: str, message: str) -> None:
+        """Describe the refusal as `service operation: message (code)`."""
+        super().__init__(f"{service} {operation}: {message} ({code})")
+        self.code = code
+
+    @property
+    def gone(self) -> bool:
+        """Tell whether the refusal says that the resource does not exist."""
+        return any(word in self.code for word in _GONE)
+
+
+class Api:
+    """The AWS API that the stand-in keeps resources in."""
+
+    def __init__(self, region: str, endpoint: str | None = None) -> None:
+        """Talk to the moto server at `endpoint`; without one, to that of the sandbox, started when it is first needed."""
+        self.region = region
+        self._endpoint = endpoint
+        self._clients: dict[str, Any] = {}
+        self._lock = threading.Lock()
+
+    def call(self, service: str, operation: str, **arguments: object) -> Properties:
+        """Call an operation by its boto3 name; arguments that are None are left out; raise `ApiError` on a refusal."""
+        from botocore.exceptions import ClientError  # noqa: PLC0415 - boto3 costs a preview nothing
+
+        method = getattr(self._client(service), operation)
+        try:
+            response: Properties = method(**{key: value for key, value in arguments.items() if value is not None})
+        except ClientError as error:
+            details = error.response["Error"]
+            raise ApiError(service, operation, details["Code"], details["Message"]) from None
+        return response
+
+    def pages(self, service: str, operation: str, key: str, **arguments: object) -> Iterator[Any]:
+        """Yield the entries under `key` of every page of a list operation."""
+        client = self._client(service)
+        for page in client.get_paginator(operation).paginate(**arguments):
+            yield from page.get(key, ())
+
+    def _client(self, service: str) -> Any:  # noqa: ANN401 - boto3 makes its client classes at run time
+        with self._lock:
+            if service not in self._clients:
+                self._clients[service] = self._make_client(service)
+            return self._clients[service]
+
+    def _make_client(self, service: str) -> Any:  # noqa: ANN401 - as above
+        import boto3  # noqa: PLC0415 - a preview that asks AWS nothing does not pay for it
+        from botocore.config import Config  # noqa: PLC0415
+
+        return boto3.client(
+            service,
+            region_name=self.region,
+            endpoint_url=self._endpoint or _sandbox_endpoint(),
+            aws_access_key_id="sandbox",
+            aws_secret_access_key="sandbox",  # noqa: S106 - moto takes any key; a real one must never go there
+            config=Config(retries={"total_max_attempts": 2}, max_pool_connections=32),
+        )
+
+
+def _sandbox_endpoint() -> str:
+    given = os.environ.get(ENDPOINT_VARIABLE)
+    if given:
+        return given
+    from sandbox import aws  # noqa: PLC0415 - starting moto is its business, and only wanted here
+
+    return aws.endpoint()

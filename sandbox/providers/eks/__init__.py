@@ -1,0 +1,1 @@
+"""The stand-in for the `eks` provider: the components `Cluster` and `ManagedNodeGroup`."""

@@ -1,0 +1,11 @@
+"""Serve the stand-in for the `eks` provider."""
+
+import sys
+
+from pulumi.provider.server import main
+
+from sandbox.providers.eks.provider import Eks
+from sandbox.providers.eks.resources import accept_references
+
+accept_references()
+main(Eks(), sys.argv[1:])

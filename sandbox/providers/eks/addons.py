@@ -1,0 +1,69 @@
+"""The add-ons that a cluster component brings: kube-proxy, CoreDNS and the VPC CNI."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import pulumi
+
+from sandbox.providers.eks.resources import Child
+
+ADD_ON: Final = "aws:eks/addon:Addon"
+MOST_RECENT: Final = "sandbox:most-recent"
+"""Stands for the version that the real component looks up when none is given, which floats."""
+
+
+class VpcCniAddon(pulumi.ComponentResource):
+    """The component around the VPC CNI's add-on."""
+
+    def __init__(
+        self, name: str, options: Mapping[str, Any], cluster: Child, tags: object, opts: pulumi.ResourceOptions
+    ) -> None:
+        """Make the add-on of the same name."""
+        super().__init__("eks:index:VpcCniAddon", name, {}, opts)
+        given = {**options, "version": options.get("addonVersion")}
+        extra = {"serviceAccountRoleArn": options.get("serviceAccountRoleArn")}
+        child = pulumi.ResourceOptions(parent=self)
+        self.addon = Child(ADD_ON, name, {**_properties("vpc-cni", given, cluster, tags), **extra}, child)
+        self.register_outputs({"addon": self.addon})
+
+
+def make_addons(
+    name: str, options: Mapping[str, Any], cluster: Child, before: Sequence[pulumi.Resource], parent: pulumi.Resource
+) -> VpcCniAddon | None:
+    """Make the add-ons that `options` leave on; return the VPC CNI's component, which comes after `before`.
+
+    CoreDNS is brought with a default node group, or when its options ask for it.
+    """
+    opts, tags = pulumi.ResourceOptions(parent=parent), options.get("tags")
+    kube_proxy = options.get("kubeProxyAddonOptions") or {}
+    if kube_proxy.get("enabled", True):
+        Child(ADD_ON, f"{name}-kube-proxy", _properties("kube-proxy", kube_proxy, cluster, tags), opts)
+    coredns = options.get("corednsAddonOptions") or {}
+    if coredns.get("enabled") is True or coredns.get("configurationValues"):
+        Child(ADD_ON, f"{name}-coredns", _properties("coredns", coredns, cluster, tags), opts)
+    if options.get("useDefaultVpcCni"):
+        return None
+    after = pulumi.ResourceOptions(parent=parent, depends_on=list(before))
+    return VpcCniAddon(f"{name}-vpc-cni", options.get("vpcCniOptions") or {}, cluster, tags, after)
+
+
+def _properties(add_on: str, options: Mapping[str, Any], cluster: Child, tags: object) -> dict[str, Any]:
+    values = options.get("configurationValues")
+    text = pulumi.Output.from_input(values).apply(_canonical_json) if values else None
+    return {
+        "addonName": add_on,
+        "addonVersion": options.get("version") or MOST_RECENT,
+        "clusterName": cluster.output("name"),
+        "configurationValues": text,
+        "preserve": True,
+        "resolveConflictsOnCreate": options.get("resolveConflictsOnCreate") or "OVERWRITE",
+        "resolveConflictsOnUpdate": options.get("resolveConflictsOnUpdate") or "OVERWRITE",
+        "tags": tags,
+    }
+
+
+def _canonical_json(values: object) -> str:
+    return json.dumps(values, sort_keys=True, separators=(",", ":"))
