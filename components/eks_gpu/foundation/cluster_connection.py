@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -169,7 +170,7 @@ class ClusterConnection:
             kubeconfig=text,
             cluster_identifier=cluster.arn,
             enable_server_side_apply=True,
-            opts=opts,
+            opts=_without_providers(opts),
         )
         return cls(
             version=version,
@@ -223,6 +224,14 @@ def _aws_provider(opts: pulumi.ResourceOptions) -> pulumi.ProviderResource | Non
     given = opts.providers or ()
     candidates = [opts.provider, *(given.values() if isinstance(given, Mapping) else given)]
     return next((provider for provider in candidates if isinstance(provider, aws.Provider)), None)
+
+
+def _without_providers(opts: pulumi.ResourceOptions | None) -> pulumi.ResourceOptions:
+    """Return ``opts`` for a provider, which cannot be made by another provider."""
+    own = copy(opts) if opts is not None else pulumi.ResourceOptions()
+    own.provider = None
+    own.providers = None
+    return own
 
 
 def _check_version(name: str, running: str | None, *, stated: str) -> None:
