@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 import pulumi_aws as aws
@@ -10,11 +11,15 @@ STACK_TAG: Final = "eks-gpu:stack"
 """Tag key that names the stack a resource belongs to. What a crash left behind is found by it."""
 
 
-def tagged_provider(name: str, *, region: str, stack: str, environment: str, owner: str) -> aws.Provider:
-    """Return a provider that tags every resource with its stack, environment and owner.
+def stack_tags(*, stack: str, environment: str, owner: str) -> dict[str, str]:
+    """Return the tags that every AWS resource of a stack carries."""
+    return {STACK_TAG: stack, "environment": environment, "owner": owner}
 
-    Tags are set by the provider and not by components, so that none can be forgotten and a library user's components
-    carry the tags of the user's own provider.
+
+def tagged_provider(name: str, *, region: str, tags: Mapping[str, str]) -> aws.Provider:
+    """Return the provider of a stack.
+
+    Tags are set by the provider and not by components, so that none can be forgotten, and so that a library user's
+    components carry the tags of the user's own provider.
     """
-    tags = {STACK_TAG: stack, "environment": environment, "owner": owner}
-    return aws.Provider(name, region=region, default_tags={"tags": tags})
+    return aws.Provider(name, region=region, default_tags={"tags": dict(tags)})

@@ -11,6 +11,7 @@ from eks_gpu.settings.problems import (
     ConfigSecretMissingError,
     InvalidSettingsError,
     PlatformMissingError,
+    SettingsError,
 )
 from eks_gpu.settings.reading import read_platform
 from eks_gpu.settings.secret import ConfigSecret
@@ -22,6 +23,10 @@ class MissingPlatform(PlatformMissingError, pulumi.RunError):  # noqa: N818 - th
 
 class InvalidPlatform(InvalidSettingsError, pulumi.RunError):  # noqa: N818 - as above
     """The settings have problems; the engine shows them and no traceback."""
+
+
+class MissingRegion(SettingsError, pulumi.RunError):  # noqa: N818 - as above
+    """The configuration names no region; the engine shows the sentence and no traceback."""
 
 
 class MissingConfigSecret(ConfigSecretMissingError, pulumi.RunError):  # noqa: N818 - as above
@@ -40,6 +45,17 @@ def load() -> Platform:
         return read_platform(_data(text), _source())
     except InvalidSettingsError as error:
         raise InvalidPlatform(error.source, error.problems) from None
+
+
+def region() -> str:
+    """Return the AWS region that the stack is deployed to."""
+    name = pulumi.Config("aws").get("region")
+    if name is None:
+        raise MissingRegion(
+            f"the configuration of stack {pulumi.get_stack()} has no aws:region; "
+            "name the region under config: aws:region: in its stack file"
+        )
+    return name
 
 
 def secret(reference: ConfigSecret) -> pulumi.Output[str]:
