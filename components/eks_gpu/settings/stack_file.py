@@ -34,13 +34,12 @@ UNREAD_SECRET: Final = "[secret]"  # noqa: S105 - what stands in a secret's plac
 
 
 @dataclass(frozen=True, slots=True)
-class StackFile:
-    """A stack's configuration."""
+class Configuration:
+    """A stack's configuration, of whatever program."""
 
     path: Path
     config: Mapping[str, object]
     """Every key of the configuration with its value as plain data, ``eks-gpu:platform`` included."""
-    platform: Platform
 
     @property
     def stack(self) -> str:
@@ -60,15 +59,34 @@ class StackFile:
         return {key: _as_engine_text(value) for key, value in self.config.items()}
 
 
+@dataclass(frozen=True, slots=True)
+class StackFile(Configuration):
+    """The configuration of a stack that describes a platform."""
+
+    platform: Platform
+
+
 def stack_name(path: Path) -> str:
     """Return the name of the stack that a file belongs to."""
     return path.name.removeprefix(_PREFIX).removesuffix(_SUFFIX)
 
 
+def read(path: Path) -> Configuration:
+    """Read a stack file that need not describe a platform; return a :class:`StackFile` if it does.
+
+    Raise a ``SettingsError`` that says everything that is wrong with it.
+    """
+    document = yaml_document.read(_text(path), str(path))
+    if isinstance(document.data, dict) and FULL_KEY in (document.data.get(_CONFIG) or {}):
+        return load(path)
+    if document.problems:
+        raise InvalidSettingsError(str(path), document.problems)
+    return Configuration(path, _config(document, path) if document.data else {})
+
+
 def load(path: Path) -> StackFile:
     """Read the stack file at ``path``. Raise a ``SettingsError`` that says everything that is wrong with it."""
-    text = _text(path)
-    document = yaml_document.read(text, str(path))
+    document = yaml_document.read(_text(path), str(path))
     config = _config(document, path)
     if FULL_KEY not in config:
         raise PlatformMissingError(f"{path} has no {FULL_KEY} under {_CONFIG}{_nearly_platform(config)}")
