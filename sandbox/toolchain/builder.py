@@ -91,7 +91,7 @@ def _build(go: golang.Go, binary: GoBinary, target: Path) -> None:
     ]
     progress = Progress(f"{binary.name} {binary.version}", binary.seconds)
     tail: deque[str] = deque(maxlen=TAIL_LINES)
-    process = subprocess.Popen(
+    with subprocess.Popen(
         command,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -99,14 +99,14 @@ def _build(go: golang.Go, binary: GoBinary, target: Path) -> None:
         errors="replace",
         env=go.environment(),
         process_group=0,
-    )
-    try:
-        with log.open("w") as written:
-            code = _follow(process, progress, written, tail)
-    except BaseException:
-        stop(process)
-        progress.done("stopped (what is downloaded and compiled is kept; the next run goes on from there)")
-        raise
+    ) as process:
+        try:
+            with log.open("w") as written:
+                code = _follow(process, progress, written, tail)
+        except BaseException:
+            stop(process)
+            progress.done("stopped (what is downloaded and compiled is kept; the next run goes on from there)")
+            raise
     if code != 0 or not target.exists():
         progress.done("failed")
         raise SandboxError(_failure(binary, go, log, tail))

@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from sandbox import aws
+from sandbox.checkout import DIRECTORY_VARIABLE, Checkout
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Checkout]:
+    """Give a test a sandbox of its own, in which nothing runs when the test is over."""
+    own = Checkout(tmp_path / "sandbox")
+    monkeypatch.setenv(DIRECTORY_VARIABLE, str(own.directory))
+    own.prepare()
+    yield own
+    aws.stop(own)
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give a test an empty cache of built tools."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "eks-gpu-sandbox"
+
+
+@pytest.fixture
+def fake_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
+    """Put a Go on PATH that does what a test needs; it writes its command lines to the file that is returned."""
+    folder = tmp_path / "go" / "bin"
+    calls = tmp_path / "go" / "calls"
+
+    def install(*, version: str = "go1.99.0", build: str = 'printf "#!/bin/sh\\n" > "$out"') -> Path:
+        folder.mkdir(parents=True, exist_ok=True)
+        module = tmp_path / "go" / "module"
+        (module / "cmd").mkdir(parents=True, exist_ok=True)
+        (module / "cmd" / "helper").write_text("#!/bin/sh\n")
+        facts = f'{{"GOVERSION":"{version}","GOMODCACHE":"{tmp_path}/mod","GOCACHE":"{tmp_path}/obj"}}'
+        script = folder / "go"
+        script.write_text(
+            "#!/bin/sh\n"
+            f'echo "$@" >> {calls}\n'
+            f"if [ \"$1\" = env ]; then echo '{facts}'; exit 0; fi\n"
+            f'if [ "$1" = list ]; then echo {module}; exit 0; fi\n'
+            'while [ "$1" != -o ]; do shift; done; out="$2"\n'
+            f"{build}\n"
+        )
+        script.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{folder}{os.pathsep}/usr/bin{os.pathsep}/bin")
+        return calls
+
+    return install
