@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 SOURCE = (
     "NVIDIA/gpu-operator v26.7.0 (assets/pre-requisites, api/nvidia/v1, controllers/state_manager.go); "
     "NVIDIA/k8s-device-plugin v0.20.0 (Helm chart templates, api/config/v1); NVIDIA/mig-parted v0.15.0 "
@@ -27,8 +30,22 @@ DEVICE_PLUGIN_CONFIG_VERSION = "v1"
 DEVICE_PLUGIN_DEFAULT_CONFIG = "default"
 """Name of the sharing configuration of nodes that name none by label."""
 
-DEVICE_LIST_BY_ENVIRONMENT = "envvar"
-"""Device plugin and runtime agree on a pod's GPUs by an environment variable: what the EKS NVIDIA images are set to."""
+DEVICE_LIST_BY_VOLUME_MOUNTS = "volume-mounts"
+"""Device plugin and container toolkit agree on a pod's GPUs by mounts that only kubelet can make. The other way, an
+environment variable, is in many images already, and would show them every GPU of the node."""
+
+TOOLKIT_OPTIONS: Mapping[str, str] = MappingProxyType(
+    {
+        "accept-nvidia-visible-devices-as-volume-mounts": "true",
+        "accept-nvidia-visible-devices-envvar-when-unprivileged": "false",
+    }
+)
+"""Options of the NVIDIA container toolkit by which a pod sees the GPUs that it asked for and no other.
+
+Said on every node because the images changed their mind: v20260403 accepts the environment variable from any container,
+v20260423 only from those with SYS_ADMIN (awslabs/amazon-eks-ami issue 2706; NVIDIA/k8s-device-plugin issue 856 on how
+the options work together). Containers with SYS_ADMIN, such as device plugin and exporter, see every GPU.
+"""
 
 METRICS_FILE = "dcgm-metrics.csv"
 """Key of the counter list in the ConfigMap that the operator gives the exporter."""

@@ -109,15 +109,16 @@ class DevicePlugin(Component):
 def chart_values(sharing_config: str) -> dict[str, object]:
     """Return the values of the device plugin's chart. ``sharing_config`` names the ConfigMap with the sharing files.
 
-    Flags stand here and not in the sharing file: the chart leaves the plugin its SYS_ADMIN capability unless it can
-    read off the values that neither MIG nor volume mounts are used.
+    Flags stand here and not in the sharing file, because the chart reads off its values that GPUs are handed over by
+    volume mounts and gives the plugin the SYS_ADMIN capability: only to such a container does the toolkit show GPUs
+    that were not asked for.
     """
     return {
         "runtimeClassName": gpu_software.RUNTIME_CLASS,
         "migStrategy": "none",
         # A plugin that finds no GPU must fail where people look, rather than idle and advertise nothing.
         "failOnInitError": True,
-        "deviceListStrategy": gpu_software.DEVICE_LIST_BY_ENVIRONMENT,
+        "deviceListStrategy": gpu_software.DEVICE_LIST_BY_VOLUME_MOUNTS,
         "config": {"name": sharing_config, "default": gpu_software.DEVICE_PLUGIN_DEFAULT_CONFIG},
         # Every GPU pool carries the label from launch, whatever the Kubernetes version; the chart's own affinity
         # admits such nodes too.

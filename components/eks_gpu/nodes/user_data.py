@@ -1,4 +1,4 @@
-"""User data of GPU nodes: what ``nodeadm`` is told when a node of the AL2023 NVIDIA image boots.
+"""User data of GPU nodes: what a node of the AL2023 NVIDIA image is told when it boots.
 
 One text serves both ways to get nodes. EKS appends its own NodeConfig to that of a managed node group, and Karpenter
 appends its own to that of an EC2NodeClass; both hold the cluster, the labels and the taints, and where they
@@ -12,6 +12,7 @@ from typing import Final
 
 import yaml
 
+from eks_gpu.facts import gpu_software
 from eks_gpu.settings.gpu_pool import GpuPool
 
 IMAGE_GC_HIGH_PERCENT: Final = 80
@@ -24,9 +25,11 @@ IMAGE_GC_LOW_PERCENT: Final = 60
 IMAGE_MAXIMUM_AGE: Final = "168h"
 """Age at which an unused image is removed however empty the volume is: a week."""
 
-_BOUNDARY: Final = "NODECONFIG"
+_BOUNDARY: Final = "GPU-NODE"
+_SCRIPT_TYPE: Final = 'text/x-shellscript; charset="us-ascii"'
 _NODE_CONFIG_TYPE: Final = "application/node.eks.aws"
-"""Content type by which nodeadm finds its parts (awslabs/amazon-eks-ami v20260724, nodeadm/doc/examples.md)."""
+"""Content types by which cloud-init and nodeadm find their parts (awslabs/amazon-eks-ami v20260724,
+nodeadm/doc/examples.md)."""
 
 _API_VERSION: Final = "node.eks.aws/v1alpha1"
 
@@ -51,20 +54,23 @@ def node_config(pool: GpuPool) -> dict[str, object]:
     return {"apiVersion": _API_VERSION, "kind": "NodeConfig", "spec": spec}
 
 
+def toolkit_script() -> str:
+    """Return the script by which a pod sees the GPUs that it asked for and no other.
+
+    Cloud-init runs it before ``nodeadm-run`` starts containerd and kubelet (amazon-eks-ami v20260724,
+    nodeadm-run.service is after cloud-final.service), so that no container ever starts under the image's own setting.
+    """
+    options = (f"--set {key}={value}" for key, value in gpu_software.TOOLKIT_OPTIONS.items())
+    command = " \\\n  ".join(("nvidia-ctk config --in-place", *options))
+    return f"#!/bin/bash\nset -euo pipefail\n{command}\n"
+
+
 def render(pool: GpuPool) -> str:
-    """Return the user data of a pool's nodes: a MIME multipart text with the NodeConfig as its only part."""
-    document = yaml.safe_dump(node_config(pool), sort_keys=False)
-    return (
-        "MIME-Version: 1.0\n"
-        f'Content-Type: multipart/mixed; boundary="{_BOUNDARY}"\n'
-        "\n"
-        f"--{_BOUNDARY}\n"
-        f"Content-Type: {_NODE_CONFIG_TYPE}\n"
-        "\n"
-        "---\n"
-        f"{document}\n"
-        f"--{_BOUNDARY}--\n"
-    )
+    """Return the user data of a pool's nodes: a MIME multipart text with a script and the NodeConfig."""
+    document = "---\n" + yaml.safe_dump(node_config(pool), sort_keys=False)
+    parts = ((_SCRIPT_TYPE, toolkit_script()), (_NODE_CONFIG_TYPE, document))
+    listed = "".join(f"--{_BOUNDARY}\nContent-Type: {kind}\n\n{content}\n" for kind, content in parts)
+    return f'MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="{_BOUNDARY}"\n\n{listed}--{_BOUNDARY}--\n'
 
 
 def encoded(text: str) -> str:

@@ -79,11 +79,10 @@ def test_g03_the_plain_path_has_no_mig_and_fails_where_people_look() -> None:
     assert values["failOnInitError"] is True
 
 
-def test_g03_the_values_let_the_chart_drop_the_plugins_capability() -> None:
-    # The chart keeps SYS_ADMIN unless both are told by value: _helpers.tpl, requiresCapSysAdmin.
-    values = chart_values("sharing")
-    assert values["migStrategy"] == "none"
-    assert values["deviceListStrategy"] == "envvar"
+def test_a_pod_sees_the_gpus_that_it_asked_for_and_the_plugin_sees_all() -> None:
+    # Told of volume mounts, the chart gives the plugin SYS_ADMIN: _helpers.tpl, requiresCapSysAdmin. Without it the
+    # toolkit of the node, set as user data sets it, would hide the GPUs from the plugin itself.
+    assert chart_values("sharing")["deviceListStrategy"] == "volume-mounts"
 
 
 def test_n05_the_plugin_reaches_every_gpu_pool() -> None:

@@ -31,12 +31,28 @@ def test_n06_rendered_user_data_is_the_golden_file(group: NodeGroup, golden: str
     assert user_data.render(group) == (GOLDEN / golden).read_text(encoding="utf-8")
 
 
-def test_user_data_is_one_nodeadm_part_that_parses_to_the_node_config() -> None:
+def test_user_data_parses_to_a_script_and_the_node_config() -> None:
     message = message_from_string(user_data.render(WITH_NVME))
-    (part,) = [part for part in message.walk() if not part.is_multipart()]
+    script, config = [part for part in message.walk() if not part.is_multipart()]
 
-    assert part.get_content_type() == "application/node.eks.aws"
-    assert yaml.safe_load(str(part.get_payload())) == user_data.node_config(WITH_NVME)
+    assert script.get_content_type() == "text/x-shellscript"
+    assert str(script.get_payload()).startswith("#!/bin/bash")
+    assert config.get_content_type() == "application/node.eks.aws"
+    assert yaml.safe_load(str(config.get_payload())) == user_data.node_config(WITH_NVME)
+
+
+def test_a_pod_sees_the_gpus_that_it_asked_for_and_no_other() -> None:
+    (command,) = [line for line in user_data.toolkit_script().replace("\\\n", "").splitlines() if "nvidia-ctk" in line]
+
+    assert command.split() == [
+        "nvidia-ctk",
+        "config",
+        "--in-place",
+        "--set",
+        "accept-nvidia-visible-devices-as-volume-mounts=true",
+        "--set",
+        "accept-nvidia-visible-devices-envvar-when-unprivileged=false",
+    ]
 
 
 def test_n02_kubelet_prunes_images_before_it_evicts_pods() -> None:
