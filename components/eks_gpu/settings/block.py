@@ -39,6 +39,7 @@ class Block(BaseModel):
         hide_input_in_errors=True,
         # The settings have keys such as model_cache, which pydantic would warn about.
         protected_namespaces=(),
+        defer_build=True,
     )
 
     @classmethod

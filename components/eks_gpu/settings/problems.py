@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from typing import Final
 Location = tuple[str | int, ...]
 """Keys and list positions from the root to a value."""
 
+_PLAIN_KEY: Final = re.compile(r"[\w:/-]+")
 _SECRETIVE: Final = re.compile(
     r"secret|token|password|passphrase|credential|webhook|private_?key|api_?key|url", re.IGNORECASE
 )
@@ -54,7 +56,8 @@ def path_of(location: Location) -> str:
         if isinstance(part, int):
             text += f"[{part}]"
         else:
-            text += f".{part}" if text else part
+            key = part if _PLAIN_KEY.fullmatch(part) else json.dumps(part, ensure_ascii=False)
+            text += f".{key}" if text else key
     return text
 
 

@@ -146,13 +146,13 @@ class _Reading:
     def _key(self, node: Node, location: Location) -> str:
         if not isinstance(node, ScalarNode):
             raise MalformedStackFileError(f"{self.source} has a key that is no text (line {_line(node)})")
-        name = str(node.value)
+        name = self._characters(node)
         if node.style is None and not _is_text(name):
             self._report((*location, name), node, f'the key {name} is no text; write it in quotes: "{name}"')
         return name
 
     def _scalar(self, node: Node, location: Location) -> object:
-        text = str(node.value)
+        text = self._characters(node)
         if isinstance(node, ScalarNode) and node.style is not None:
             return text
         if _DATE.fullmatch(text):
@@ -173,6 +173,13 @@ class _Reading:
         if isinstance(value, int | float):
             self.written[location] = text
         return value
+
+    def _characters(self, node: Node) -> str:
+        """Return the text of a scalar; escapes for half of a character are refused, as the engine does."""
+        text = str(node.value)
+        if any("\ud800" <= character <= "\udfff" for character in text):
+            raise MalformedStackFileError(f"{self.source} is not YAML: invalid Unicode escape (line {_line(node)})")
+        return text
 
     def _report(self, location: Location, node: Node, message: str) -> None:
         self.problems.append(Problem(location, message, _line(node)))
