@@ -37,7 +37,12 @@ class Finding:
     def text(self) -> str:
         """The whole message: id, resource, what is wrong, what to do."""
         place = f" ({self.path})" if self.path else ""
-        return f"{self.rule} {self.resource}{place}: {self.message}. Fix: {self.fix}"
+        return f"{self.rule} {self.resource}{place}: {self.sentence}"
+
+    @property
+    def sentence(self) -> str:
+        """What is wrong and what to do, for those who show id and resource beside it."""
+        return f"{self.message}. Fix: {self.fix}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,7 +96,7 @@ _TERM_FIELDS: Final = (
 )
 
 
-def _kubernetes_name(resource: Resource) -> str | None | NotKnown:
+def _kubernetes_name(resource: Resource) -> str | NotKnown | None:
     return attempt(lambda: resource.kubernetes_name)
 
 

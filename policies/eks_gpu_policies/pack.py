@@ -1,0 +1,301 @@
+"""The rules as a Pulumi policy pack.
+
+The pack answers the engine's requests itself instead of handing one callback per rule to the SDK, for four reasons:
+the stack's configuration is in ``ConfigureStack``, which the SDK drops; a request is made plain once and not once for
+each rule; a finding's level depends on the environment; and the SDK answers an unknown value, or an error, in one rule
+by giving up on more than that rule. What the SDK's servicer says about the pack is kept: it is the one private name
+that the pack leans on, and a test holds its shape.
+
+Rules on one resource report when the engine is about to create it. Rules on several report at the end, when the engine
+hands over the whole stack; the inputs that ``Analyze`` saw are kept for them.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import sys
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent import futures
+from typing import Any, Final
+
+import grpc
+from google.protobuf import empty_pb2, json_format
+from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc
+from pulumi_policy import (
+    EnforcementLevel,
+    PolicyConfigSchema,
+    ResourceValidationPolicy,
+    StackValidationPolicy,
+)
+from pulumi_policy import Severity as PulumiSeverity
+from pulumi_policy.policy import Policy, _PolicyAnalyzerServicer
+
+from eks_gpu_policies.configuration import SCHEMA, Configuration, ConfigurationError, Unanswered, configure
+from eks_gpu_policies.engine import evaluate
+from eks_gpu_policies.report import PACK, Finding, Report
+from eks_gpu_policies.resource import Resource
+from eks_gpu_policies.rule import Level, Rule, Scope, Severity
+from eks_gpu_policies.wire import program_resource, stack_resource
+
+VERSION: Final = "0.1.0"
+"""What diagnostics carry; the engine shows the version of ``PulumiPolicy.yaml``."""
+
+BY_ENVIRONMENT: Final = EnforcementLevel.REMEDIATE
+"""The level the pack declares for every rule, meaning "the environment decides".
+
+The engine fills in the declared level where nobody configures one, so an override can be told from the default only
+if the default is a level that nobody configures. No rule remediates anything, so nobody configures this one.
+"""
+
+_LEVELS: Final[Mapping[int, Level]] = {
+    analyzer_pb2.ADVISORY: Level.ADVISORY,
+    analyzer_pb2.MANDATORY: Level.MANDATORY,
+    analyzer_pb2.DISABLED: Level.DISABLED,
+}
+_WIRE_LEVELS: Final = {Level.ADVISORY: analyzer_pb2.ADVISORY, Level.MANDATORY: analyzer_pb2.MANDATORY}
+_SEVERITIES: Final = {
+    Severity.CRITICAL: PulumiSeverity.CRITICAL,
+    Severity.HIGH: PulumiSeverity.HIGH,
+    Severity.MEDIUM: PulumiSeverity.MEDIUM,
+    Severity.LOW: PulumiSeverity.LOW,
+}
+_WIRE_SEVERITIES: Final = {
+    Severity.CRITICAL: analyzer_pb2.POLICY_SEVERITY_CRITICAL,
+    Severity.HIGH: analyzer_pb2.POLICY_SEVERITY_HIGH,
+    Severity.MEDIUM: analyzer_pb2.POLICY_SEVERITY_MEDIUM,
+    Severity.LOW: analyzer_pb2.POLICY_SEVERITY_LOW,
+}
+_ABOUT: Final = "What the pack says about the run itself: what was judged, waived, and could not be judged."
+_UNLIMITED: Final = -1
+_WORKERS: Final = 4
+
+AnyRule = Rule[Any]
+
+
+class Servicer(_PolicyAnalyzerServicer):
+    """Answers the engine's analyzer requests with the verdicts of ``rules``."""
+
+    def __init__(self, rules: Sequence[AnyRule]) -> None:
+        """Declare one policy for each rule, and one for the pack itself, which carries its options."""
+        super().__init__(
+            PACK,
+            VERSION,
+            [_pack_policy(), *(_policy(rule) for rule in rules)],
+            EnforcementLevel.ADVISORY,
+            description="What must be true of any GPU deployment on Amazon EKS.",
+            display_name="EKS GPU",
+        )
+        self._rules = tuple(rules)
+        self._alone = tuple(rule for rule in rules if rule.scope is Scope.RESOURCE)
+        self._lock = threading.Lock()
+        self._configuration: Configuration | None = None
+        self._stack_config: dict[str, str] = {}
+        self._pack_config: dict[str, Any] = {}
+        self._levels: dict[str, Level] = {}
+        self._seen: dict[str, Resource] = {}
+        self._told: set[Finding] = set()
+        self._complained = False
+
+    # --- how the run is configured ---
+
+    def ConfigureStack(  # noqa: N802 - the protocol's name
+        self, request: analyzer_pb2.AnalyzerStackConfigureRequest, context: grpc.ServicerContext
+    ) -> analyzer_pb2.AnalyzerStackConfigureResponse:
+        """Take the stack's configuration; a new run begins."""
+        with self._lock:
+            self._stack_config = dict(request.config)
+            self._configuration = None
+            self._seen.clear()
+            self._told.clear()
+            self._complained = False
+        return super().ConfigureStack(request, context)
+
+    def Configure(  # noqa: N802 - the protocol's name
+        self, request: analyzer_pb2.ConfigureAnalyzerRequest, _context: grpc.ServicerContext
+    ) -> empty_pb2.Empty:
+        """Take the pack's options and the levels that somebody has set."""
+        configured = request.policyConfig
+        with self._lock:
+            self._levels = {
+                name: _LEVELS[policy.enforcementLevel]
+                for name, policy in configured.items()
+                if policy.enforcementLevel in _LEVELS
+            }
+            self._pack_config = json_format.MessageToDict(configured[PACK].properties) if PACK in configured else {}
+            self._configuration = None
+        return empty_pb2.Empty()
+
+    def _configured(self) -> Configuration:
+        with self._lock:
+            if self._configuration is None:
+                levels = {name: level for name, level in self._levels.items() if name != PACK}
+                self._configuration = configure(self._pack_config, os.environ, self._stack_config, levels)
+            return self._configuration
+
+    # --- verdicts ---
+
+    def Remediate(  # noqa: N802 - the protocol's name
+        self, _request: analyzer_pb2.AnalyzeRequest, _context: grpc.ServicerContext
+    ) -> analyzer_pb2.RemediateResponse:
+        """Change nothing: a rule tells people what to do and leaves it to them."""
+        return analyzer_pb2.RemediateResponse()
+
+    def Analyze(  # noqa: N802 - the protocol's name
+        self, request: analyzer_pb2.AnalyzeRequest, _context: grpc.ServicerContext
+    ) -> analyzer_pb2.AnalyzeResponse:
+        """Judge one resource by the rules that need no other."""
+        resource = program_resource(request)
+        with self._lock:
+            self._seen[resource.urn] = resource
+        try:
+            configuration = self._configured()
+        except ConfigurationError as error:
+            return self._cannot_run(error, once=True)
+        report = self._judge((resource,), self._alone, configuration, partial=True)
+        with self._lock:
+            self._told.update(report.findings)
+        return analyzer_pb2.AnalyzeResponse(diagnostics=[_diagnostic(finding) for finding in report.findings])
+
+    def AnalyzeStack(  # noqa: N802 - the protocol's name
+        self, request: analyzer_pb2.AnalyzeStackRequest, _context: grpc.ServicerContext
+    ) -> analyzer_pb2.AnalyzeResponse:
+        """Judge the whole stack, say what ``Analyze`` has not said yet, and sum up."""
+        try:
+            configuration = self._configured()
+        except ConfigurationError as error:
+            return self._cannot_run(error, once=False)
+        with self._lock:
+            seen, told = dict(self._seen), set(self._told)
+        resources = [stack_resource(item, seen.get(item.urn)) for item in request.resources]
+        report = self._judge(resources, self._rules, configuration, partial=False)
+        news = [finding for finding in report.findings if finding not in told]
+        return analyzer_pb2.AnalyzeResponse(
+            diagnostics=[*(_diagnostic(finding) for finding in news), *self._summary(report, configuration)]
+        )
+
+    @staticmethod
+    def _judge(
+        resources: Iterable[Resource], rules: Sequence[AnyRule], configuration: Configuration, *, partial: bool
+    ) -> Report:
+        return evaluate(
+            resources,
+            environment=configuration.environment,
+            rules=rules,
+            today=dt.datetime.now(tz=dt.UTC).date(),
+            options=configuration.options,
+            waivers=configuration.waivers,
+            levels=configuration.levels,
+            partial=partial,
+        )
+
+    def _summary(self, report: Report, configuration: Configuration) -> Iterator[analyzer_pb2.AnalyzeDiagnostic]:
+        """Yield one line on the run, and what was not evaluated in the way that was asked for."""
+        if self._levels.get(PACK) is not Level.DISABLED:
+            yield _about_run(Level.ADVISORY, report.summary)
+        missed = report.not_evaluated
+        if missed and configuration.fail_on_not_evaluated:
+            yield _about_run(Level.MANDATORY, f"{len(missed)} checks could not be evaluated, and none may be left open")
+        if configuration.not_evaluated is Unanswered.LIST or configuration.fail_on_not_evaluated:
+            for item in missed:
+                yield _about_run(Level.ADVISORY, f"not evaluated: {item.text}", item.urn)
+
+    def _cannot_run(self, error: ConfigurationError, *, once: bool) -> analyzer_pb2.AnalyzeResponse:
+        """Refuse the deployment with the reasons why nothing was judged: once, not for every resource."""
+        with self._lock:
+            silent = once and self._complained
+            self._complained = True
+        if silent or not once:
+            return analyzer_pb2.AnalyzeResponse()
+        return analyzer_pb2.AnalyzeResponse(
+            diagnostics=[
+                _about_run(Level.MANDATORY, f"the policies could not run: {problem}") for problem in error.problems
+            ]
+        )
+
+
+def _policy(rule: AnyRule) -> Policy:
+    """Return a rule as the SDK describes policies; its verdicts do not go through this object."""
+    kind = ResourceValidationPolicy if rule.scope is Scope.RESOURCE else StackValidationPolicy
+    return kind(
+        rule.id,
+        rule.why,
+        _decided_by_the_servicer,
+        enforcement_level=BY_ENVIRONMENT,
+        display_name=rule.title,
+        severity=_SEVERITIES[rule.severity],
+        remediation_steps=rule.fix,
+        tags=[rule.area, *rule.lessons],
+    )
+
+
+def _pack_policy() -> Policy:
+    return StackValidationPolicy(
+        PACK,
+        _ABOUT,
+        _decided_by_the_servicer,
+        enforcement_level=EnforcementLevel.ADVISORY,
+        config_schema=PolicyConfigSchema({key: dict(value) for key, value in SCHEMA.items()}),
+        display_name="The run itself",
+        severity=PulumiSeverity.LOW,
+    )
+
+
+def _decided_by_the_servicer(_args: object, _report: object) -> None:
+    """Say nothing: the SDK wants a callback for each policy, and the servicer never calls it."""
+
+
+def _diagnostic(finding: Finding) -> analyzer_pb2.AnalyzeDiagnostic:
+    return analyzer_pb2.AnalyzeDiagnostic(
+        policyName=finding.rule,
+        policyPackName=PACK,
+        policyPackVersion=VERSION,
+        description=finding.title,
+        message=_message(finding),
+        urn=finding.urn,
+        enforcementLevel=_WIRE_LEVELS[finding.level],
+        severity=_WIRE_SEVERITIES[finding.severity],
+    )
+
+
+def _message(finding: Finding) -> str:
+    """Return what the engine does not show by itself: it prints the rule and the resource above the message."""
+    if finding.rule == PACK:
+        return f"{finding.resource}: {finding.sentence}"
+    return f"{finding.path}: {finding.sentence}" if finding.path else finding.sentence
+
+
+def _about_run(level: Level, message: str, urn: str = "") -> analyzer_pb2.AnalyzeDiagnostic:
+    return analyzer_pb2.AnalyzeDiagnostic(
+        policyName=PACK,
+        policyPackName=PACK,
+        policyPackVersion=VERSION,
+        description=_ABOUT,
+        message=message,
+        urn=urn,
+        enforcementLevel=_WIRE_LEVELS[level],
+        severity=analyzer_pb2.POLICY_SEVERITY_LOW,
+    )
+
+
+def serve(rules: Sequence[AnyRule]) -> None:
+    """Answer the engine on a free port of this machine until it ends the process.
+
+    The port on standard output is the whole conversation there; anything else on it would break the start, so that
+    whatever prints later prints to standard error.
+    """
+    server = grpc.server(
+        futures.ThreadPoolExecutor(max_workers=_WORKERS),
+        options=[("grpc.max_receive_message_length", _UNLIMITED), ("grpc.max_send_message_length", _UNLIMITED)],
+    )
+    analyzer_pb2_grpc.add_AnalyzerServicer_to_server(Servicer(rules), server)
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    sys.stdout.write(f"{port}\n")
+    sys.stdout.flush()
+    sys.stdout = sys.stderr
+    try:
+        server.wait_for_termination()
+    except KeyboardInterrupt:
+        server.stop(0)
