@@ -5,7 +5,20 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import golden as goldens
 from tests.support.engine import Bench
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let golden files be rewritten on purpose."""
+    parser.addoption("--update-golden", action="store_true", help="rewrite golden files; review the diff")
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> goldens.Golden:
+    """Give a test the comparison of a text with a golden file."""
+    update = bool(request.config.getoption("--update-golden"))
+    return lambda path, text: goldens.compare(path, text, update=update)
 
 
 @pytest.fixture

@@ -1,0 +1,79 @@
+"""Every stack file builds, obeys every rule, and would rename nothing that is deployed."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+from eks_gpu.cli.judge import judge
+from eks_gpu.cli.program import Recorded
+from eks_gpu.planning.unknown import UNKNOWN
+from tests.support.golden import Golden
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def test_obeys_every_rule_of_its_environment(stack: Recorded) -> None:
+    report = judge(stack)
+    assert [finding.text for finding in report.findings] == []
+    assert report.rules
+
+
+def test_obeys_every_rule_of_production(stack: Recorded) -> None:
+    report = judge(stack, environment="prod")
+    assert [finding.text for finding in report.mandatory] == []
+
+
+def test_answers_every_question_of_the_rules(stack: Recorded) -> None:
+    assert [missed.text for missed in judge(stack).not_evaluated] == []
+
+
+def test_inventory_of_urns_is_as_reviewed(stack: Recorded, golden: Golden) -> None:
+    """A line out and a line in is a resource destroyed and made again, unless an alias says otherwise."""
+    urns = [resource.urn.split("::", 2)[2] for resource in stack.recording.resources]
+    golden(GOLDEN / f"{stack.stack}.urns.txt", "\n".join(urns) + "\n")
+
+
+def test_no_urn_is_registered_twice(stack: Recorded) -> None:
+    counted = Counter(resource.urn for resource in stack.recording.resources)
+    assert [urn for urn, count in counted.items() if count > 1] == []
+
+
+def test_every_resource_of_ours_belongs_to_a_component_or_stands_at_the_top_by_name(stack: Recorded) -> None:
+    top = {resource.name for resource in stack.recording.resources if resource.parent is None and resource.custom}
+    assert top <= {"aws", "inference"}
+
+
+def test_every_resource_has_an_explicit_provider(stack: Recorded) -> None:
+    """A default provider would speak to whatever cluster the caller's kubeconfig names."""
+    bare = [
+        resource.name
+        for resource in stack.recording.resources
+        if resource.custom and resource.type.startswith(("kubernetes:", "aws:")) and not resource.provider
+    ]
+    assert bare == []
+
+
+def test_kubernetes_objects_come_after_system_nodes(stack: Recorded) -> None:
+    nodes = stack.recording.named("system-nodes-node-group")
+    late = [resource for resource in stack.recording.resources if resource.type.startswith("kubernetes:helm.sh")]
+    assert late
+    assert [release.name for release in late if not stack.recording.reaches(release, nodes)] == []
+
+
+def test_no_provider_function_is_left_unanswered(stack: Recorded) -> None:
+    assert stack.recording.unanswered == ()
+
+
+def test_exports_what_people_ask_for(stack: Recorded) -> None:
+    assert {"cluster_name", "vllm_url"} <= stack.recording.exports.keys()
+
+
+def test_inputs_are_plain_json_once_known(stack: Recorded) -> None:
+    for resource in stack.recording.resources:
+        json.dumps(resource.inputs, default=lambda value: "unknown" if value is UNKNOWN else _refuse(value))
+
+
+def _refuse(value: object) -> str:
+    raise TypeError(f"{value!r} is not plain data")

@@ -1,0 +1,139 @@
+"""``eks-gpu check``: the verdict, and a sentence instead of a traceback for whatever keeps it from one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from eks_gpu.cli.app import app
+
+GPU_POD_THAT_ASKS_TWICE = """
+import pulumi_kubernetes as k8s
+limits = {"limits": {"nvidia.com/gpu": "1"}, "requests": {"nvidia.com/gpu": "2"}}
+k8s.core.v1.Pod("odd", spec={"containers": [{"name": "c", "image": "x/y:1", "resources": limits}]})
+"""
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    (tmp_path / "Pulumi.yaml").write_text("name: foreign\nruntime: python\n")
+    (tmp_path / "__main__.py").write_text(GPU_POD_THAT_ASKS_TWICE)
+    return tmp_path
+
+
+def check(*args: str | Path) -> Result:
+    return CliRunner().invoke(app, ["check", *map(str, args)])
+
+
+def sentence(result: Result) -> str:
+    """Return the one sentence of a command that could not run."""
+    assert result.exit_code == 2, result.output
+    assert "Traceback" not in result.output
+    assert result.stdout == ""
+    (line,) = result.stderr.splitlines()
+    return line
+
+
+def test_work003_a_broken_mandatory_rule_is_a_finding_with_its_remedy(program: Path) -> None:
+    result = check("--program", program)
+    assert result.exit_code == 1
+    assert "WORK003" in result.stdout
+    assert "write nvidia.com/gpu once, under limits" in " ".join(result.stdout.split())
+    assert "dev refused: " in result.stdout
+
+
+def test_json_is_one_document_by_stack(program: Path) -> None:
+    result = check("--program", program, "--json")
+    report = json.loads(result.stdout)["dev"]
+    assert result.exit_code == 1
+    assert report["refused"] is True
+    assert [finding["resource"] for finding in report["findings"] if finding["rule"] == "WORK003"] == ["odd"]
+
+
+def test_a_sound_program_passes(program: Path) -> None:
+    (program / "__main__.py").write_text("import pulumi_kubernetes as k8s\nk8s.core.v1.Namespace('n')\n")
+    result = check("--program", program)
+    assert result.exit_code == 0
+    assert "dev passes: " in result.stdout
+
+
+def test_every_stack_is_checked_when_none_is_named(program: Path) -> None:
+    for stack in ("one", "two"):
+        (program / f"Pulumi.{stack}.yaml").write_text("config: {}\n")
+    assert set(json.loads(check("--program", program, "--json").stdout)) == {"one", "two"}
+
+
+def test_unknown_stack_names_those_there_are(program: Path) -> None:
+    (program / "Pulumi.one.yaml").write_text("config: {}\n")
+    assert "no stack 'tow'" in sentence(check("tow", "--program", program))
+
+
+def test_a_directory_without_a_project_says_so(tmp_path: Path) -> None:
+    assert "no Pulumi.yaml in" in sentence(check("--program", tmp_path))
+
+
+def test_a_program_that_fails_says_where(program: Path) -> None:
+    (program / "__main__.py").write_text("import pulumi\n\nraise KeyError('zone')\n")
+    assert "failed in __main__.py, line 3: KeyError: 'zone'" in sentence(check("--program", program))
+
+
+def test_the_traceback_is_there_on_request(program: Path) -> None:
+    (program / "__main__.py").write_text("raise KeyError('zone')\n")
+    result = CliRunner().invoke(app, ["--traceback", "check", "--program", str(program)])
+    assert result.exit_code == 2
+    assert "KeyError: 'zone'" in result.output
+    assert "Traceback" in result.output
+
+
+def test_a_malformed_waiver_stops_the_check(program: Path) -> None:
+    waiver = "{rule: work, resource: odd, owner: me, reason: because it is old}"
+    (program / "Pulumi.dev.yaml").write_text(f"config:\n  eks-gpu:platform:\n    waivers: [{waiver}]\n")
+    result = check("dev", "--program", program)
+    assert result.exit_code == 2
+    assert "Traceback" not in result.output
+    assert 'waivers[0].rule (line 3): is "work"' in result.stderr
+    assert "waivers[0].until (line 3): is missing" in result.stderr
+
+
+def test_an_unknown_environment_names_those_there_are(program: Path) -> None:
+    said = sentence(check("--program", program, "--environment", "live"))
+    assert "environment is 'live'; it must be one of dev, staging, prod" in said
+
+
+def test_five_mistakes_in_a_stack_file_are_reported_together(tmp_path: Path) -> None:
+    (tmp_path / "Pulumi.yaml").write_text("name: eks-gpu\nruntime: python\n")
+    (tmp_path / "__main__.py").write_text("")
+    (tmp_path / "Pulumi.dev.yaml").write_text(
+        """config:
+  eks-gpu:platform:
+    environment: live
+    owner: ml-platform
+    network: {cidr: 10.0.0.0/8, zones: [us-east-1a, us-east-1b]}
+    cluster: {version: "1.35", endpoint_access: {public_cidrs: [0.0.0.0/0]}}
+    system_nodes: {instance_types: [m7i.xlarge], size: {min: 2, max: 4}}
+    node_pools:
+      g5: {instance_types: [g5.xlarg], capacity: [sport], max_gpus: 4}
+    gpu_software: {kind: device_plugin}
+"""
+    )
+    result = check("dev", "--program", tmp_path)
+    assert result.exit_code == 2
+    for path in (
+        "environment",
+        "network.cidr",
+        "cluster.endpoint_access.public_cidrs",
+        "node_pools.g5.instance_types",
+        "node_pools.g5.capacity[0]",
+    ):
+        assert path in result.stderr
+    assert "Traceback" not in result.output
+    assert "spot" in result.stderr
+
+
+def test_help_teaches_exit_codes_and_what_runs() -> None:
+    text = " ".join(CliRunner().invoke(app, ["check", "--help"]).output.split())
+    assert "No engine, no cloud and no credentials" in text
+    assert "could not run" in text
