@@ -31,6 +31,9 @@ _FILES = {
     "karpenter.k8s.aws/v1/EC2NodeClass": "karpenter.k8s.aws_ec2nodeclasses.yaml",
 }
 
+VALIDATED = tuple(f"kubernetes:{kind.replace('/v1/', '/v1:')}" for kind in _FILES)
+"""Type tokens of the resources that can be validated."""
+
 
 def pinned_version() -> str:
     """Return the version of the module that is pinned, without its ``v``."""

@@ -21,8 +21,8 @@ def refusal(error: pytest.ExceptionInfo[ValidationError]) -> str:
         (
             ("g5.xlarg",),
             (
-                "g5.xlarg is no instance type with an NVIDIA GPU that is known here; g5 comes as g5.xlarge, g5.2xlarge, "
-                "g5.4xlarge, g5.8xlarge, g5.12xlarge, g5.16xlarge, g5.24xlarge, g5.48xlarge"
+                "g5.xlarg is no instance type with an NVIDIA GPU that is known here; g5 comes as g5.xlarge, "
+                "g5.2xlarge, g5.4xlarge, g5.8xlarge, g5.12xlarge, g5.16xlarge, g5.24xlarge, g5.48xlarge"
             ),
         ),
         (
@@ -32,15 +32,15 @@ def refusal(error: pytest.ExceptionInfo[ValidationError]) -> str:
         (
             ("g7.2xlarge",),
             (
-                "g7.2xlarge needs a newer NVIDIA driver than the pinned image v20260724 has; use another family, such as "
-                "g6e or g7e"
+                "g7.2xlarge needs a newer NVIDIA driver than the pinned image v20260724 has; use another family, such "
+                "as g6e or g7e"
             ),
         ),
         (
             ("g6f.xlarge",),
             (
-                "g6f.xlarge has a fraction of a GPU, which EC2 counts as none, so its nodes advertise no nvidia.com/gpu; "
-                "use a type with whole GPUs, such as g6.xlarge, and share it"
+                "g6f.xlarge has a fraction of a GPU, which EC2 counts as none, so its nodes advertise no "
+                "nvidia.com/gpu; use a type with whole GPUs, such as g6.xlarge, and share it"
             ),
         ),
         (
@@ -53,8 +53,8 @@ def refusal(error: pytest.ExceptionInfo[ValidationError]) -> str:
         (
             ("p4d.24xlarge", "p4de.24xlarge"),
             (
-                "p4d.24xlarge (a100 40960 MiB) and p4de.24xlarge (a100 81920 MiB) have different GPUs, so a pod could not "
-                "tell which one it gets; make one pool for each GPU model"
+                "p4d.24xlarge (a100 40960 MiB) and p4de.24xlarge (a100 81920 MiB) have different GPUs, so a pod could "
+                "not tell which one it gets; make one pool for each GPU model"
             ),
         ),
         (
@@ -100,8 +100,8 @@ def test_every_type_of_the_catalogue_is_either_usable_or_refused_with_a_reason(n
         (
             {"throughput_mibps": 2000},
             (
-                "3000 iops carry at most 750 MiB/s on gp3, but throughput_mibps is 2000; give at least 8000 iops or less "
-                "throughput"
+                "3000 iops carry at most 750 MiB/s on gp3, but throughput_mibps is 2000; give at least 8000 iops or "
+                "less throughput"
             ),
         ),
         (

@@ -17,8 +17,8 @@ P4D: dict[str, Any] = {"instance_types": ["p4d.24xlarge"], "max_gpus": 16}
         (
             {"capacity": ["reserved"]},
             (
-                "capacity reserved names no reservation; add reservation: {capacity_block_id: cr-…} or "
-                "{on_demand_id: cr-…}, because Karpenter uses only reservations that it is told of"
+                "capacity reserved names no reservation; add reservation: {capacity_block_id: cr-…} or {on_demand_id: "
+                "cr-…}, because Karpenter uses only reservations that it is told of"
             ),
         ),
         (
@@ -28,8 +28,8 @@ P4D: dict[str, Any] = {"instance_types": ["p4d.24xlarge"], "max_gpus": 16}
         (
             {"max_gpus": 4},
             (
-                "max_gpus 4 is less than the 8 GPUs of p4d.24xlarge, so no node could ever be bought; give at least 8 or "
-                "smaller instance types"
+                "max_gpus 4 is less than the 8 GPUs of p4d.24xlarge, so no node could ever be bought; give at least 8 "
+                "or smaller instance types"
             ),
         ),
         (
@@ -39,30 +39,30 @@ P4D: dict[str, Any] = {"instance_types": ["p4d.24xlarge"], "max_gpus": 16}
         (
             {"instance_types": ["g5.xlarge"], "efa": True},
             (
-                "g5.xlarge has no Elastic Fabric Adapter; remove efa, or use types that have one, such as p4d.24xlarge or "
-                "p5.48xlarge"
+                "g5.xlarge has no Elastic Fabric Adapter; remove efa, or use types that have one, such as "
+                "p4d.24xlarge or p5.48xlarge"
             ),
         ),
         (
             {"instance_types": ["p5.4xlarge", "p5.48xlarge"], "efa": True},
             (
-                "the types have different numbers of Elastic Fabric Adapters (p5.4xlarge has 1, p5.48xlarge has 32), and "
-                "one list of interfaces cannot serve them; make one pool for each"
+                "the types have different numbers of Elastic Fabric Adapters (p5.4xlarge has 1, p5.48xlarge has 32), "
+                "and one list of interfaces cannot serve them; make one pool for each"
             ),
         ),
         (
             {"instance_types": ["p6-b200.48xlarge"], "efa": True},
             (
-                "the order of the network cards of p6-b200.48xlarge is not established here; remove efa: Karpenter then "
-                "attaches adapters for pods that ask for vpc.amazonaws.com/efa"
+                "the order of the network cards of p6-b200.48xlarge is not established here; remove efa: Karpenter "
+                "then attaches adapters for pods that ask for vpc.amazonaws.com/efa"
             ),
         ),
         (
             {"capacity": ["reserved", "spot"], "purpose": "training", "reservation": {"on_demand_id": "cr-0a"}},
             (
-                "capacity spot with purpose training loses the work of a job whenever EC2 takes the instance back, with "
-                "two minutes' notice; use on-demand or reserved, or set resumable: true when every job of the pool saves "
-                "checkpoints and resumes from them"
+                "capacity spot with purpose training loses the work of a job whenever EC2 takes the instance back, "
+                "with two minutes' notice; use on-demand or reserved, or set resumable: true when every job of the "
+                "pool saves checkpoints and resumes from them"
             ),
         ),
     ],
