@@ -1,1 +1,1 @@
-"""Stand-ins for the resource providers `aws`, `eks` and `kubernetes`, which the real Pulumi engine starts as plugins."""
+"""Stand-ins for the providers `aws`, `eks` and `kubernetes`, which the real Pulumi engine starts as plugins."""

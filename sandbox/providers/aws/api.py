@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ENDPOINT_VARIABLE: Final = "EKS_GPU_SANDBOX_AWS_ENDPOINT"
+DIRECTORY_VARIABLE: Final = "EKS_GPU_SANDBOX_DIR"
 _GONE: Final = ("NotFound", "NoSuchEntity", "NonExistent", "ResourceNotFoundException")
 
 
@@ -34,7 +35,7 @@ class Api:
     """The AWS API that the stand-in keeps resources in."""
 
     def __init__(self, region: str, endpoint: str | None = None) -> None:
-        """Talk to the moto server at `endpoint`; without one, to that of the sandbox, started when it is first needed."""
+        """Talk to the moto server at `endpoint`; without one, to the sandbox's, started when it is first needed."""
         self.region = region
         self._endpoint = endpoint
         self._clients: dict[str, Any] = {}
@@ -79,9 +80,13 @@ class Api:
 
 
 def _sandbox_endpoint() -> str:
+    """Return the URL of a running moto server: of the sandbox named by the environment, else the URL given there."""
     given = os.environ.get(ENDPOINT_VARIABLE)
-    if given:
+    if given and DIRECTORY_VARIABLE not in os.environ:
         return given
-    from sandbox import aws  # noqa: PLC0415 - starting moto is its business, and only wanted here
+    from sandbox import aws, errors  # noqa: PLC0415 - starting moto is their business, and only wanted here
 
-    return aws.endpoint()
+    try:
+        return aws.endpoint()
+    except errors.SandboxError as error:
+        raise StandInError(str(error)) from None

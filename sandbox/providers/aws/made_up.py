@@ -1,6 +1,6 @@
 """Outputs that a real AWS would give and moto does not: made up, and marked as such.
 
-A made-up text begins with `sandbox:`, so that it is recognised wherever it turns up; ARNs and ids have their usual form.
+A made-up text begins with `sandbox:`, so that it is recognised wherever it turns up; ARNs and ids have the usual form.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def missing_outputs(resource: ResourceType, known: Properties, id_: str, region:
 def _value(resource: ResourceType, name: str, kind: Kind, id_: str, region: str) -> object:
     service = resource.token.split(":")[1].split("/")[0]
     short = resource.token.rsplit(":", 1)[-1].lower()
-    if name == "arn" or name == f"{short}Arn":
+    if name in {"arn", f"{short}Arn"}:
         return arn(service, f"{short}/{id_}", region)
     if name == "ownerId":
         return ACCOUNT_ID

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import Any, Final
 
 from sandbox.providers.aws.api import Api
@@ -22,6 +23,7 @@ from sandbox.providers.wire import UNKNOWN, Properties
 _DEFAULTS: Final = "__defaults"
 """The inputs that the provider filled in; the real one keeps the same list under the same name."""
 _DEFAULT_REGION: Final = "us-east-1"
+_REGION_VARIABLES: Final = ("AWS_REGION", "AWS_DEFAULT_REGION")
 _LAUNCH_TEMPLATE: Final = "aws:ec2/launchTemplate:LaunchTemplate"
 _TAGS: Final = frozenset({"tags", "tagsAll"})
 
@@ -41,13 +43,16 @@ class Aws(StandIn):
 
     def check_config(self, config: Properties) -> Checked:
         """Require a region, which the real provider requires too."""
-        if config.get("region") is None:
-            return Checked(config, [Failure("region", "missing required configuration; set it with aws:region")])
+        if config.get("region") is None and not any(os.environ.get(name) for name in _REGION_VARIABLES):
+            return Checked(
+                config,
+                [Failure("region", "missing required configuration; set aws:region, or AWS_REGION in the environment")],
+            )
         return Checked(config)
 
     def configure(self, config: Properties) -> None:
         """Take the region and the tags that every resource gets; credentials are not looked at."""
-        self._api = Api(str(config.get("region") or _DEFAULT_REGION), self._endpoint)
+        self._api = Api(str(config.get("region") or _environment_region()), self._endpoint)
         self._default_tags = (config.get("defaultTags") or {}).get("tags") or {}
 
     def check(self, token: str, old: Properties, new: Properties, name: NameRequest) -> Checked:
@@ -171,6 +176,10 @@ class Aws(StandIn):
     def _stored(self, resource: ResourceType, id_: str, echo: Properties, outputs: Properties) -> Stored:
         known = {**echo, **outputs}
         return Stored(id_, {**missing_outputs(resource, known, id_, self._api.region), **known})
+
+
+def _environment_region() -> str:
+    return next((os.environ[name] for name in _REGION_VARIABLES if os.environ.get(name)), _DEFAULT_REGION)
 
 
 def _named(

@@ -1,7 +1,7 @@
 """Which properties of an AWS resource cannot be changed in place.
 
-From the schemas of terraform-provider-aws v6 ("ForceNew", "RequiresReplace"), which pulumi-aws v7 carries over; only types
-that a GPU platform uses. Every other type is updated in place, which may differ from the real provider.
+From the schemas of terraform-provider-aws v6 ("ForceNew", "RequiresReplace"), which pulumi-aws v7 carries over; only
+types that a GPU platform uses. Every other type is updated in place, which may differ from the real provider.
 """
 
 from __future__ import annotations

@@ -6,13 +6,34 @@ from functools import cache
 
 from sandbox.providers.aws.kept.keeper import Kept, Made
 
-_KEEPERS: dict[str, Kept] = {}
-
 
 @cache
 def keepers() -> dict[str, Kept]:
-    """Return the keeper of every type that moto knows."""
-    return _KEEPERS
+    """Return the keeper of every type that moto knows; a preview never asks, and so never imports them."""
+    from sandbox.providers.aws.kept import (  # noqa: PLC0415 - see above
+        control_plane,
+        identity,
+        keys,
+        launch_templates,
+        messaging,
+        network,
+        routing,
+        security_groups,
+        storage,
+    )
+
+    modules = (
+        control_plane,
+        identity,
+        keys,
+        launch_templates,
+        messaging,
+        network,
+        routing,
+        security_groups,
+        storage,
+    )
+    return {token: keeper for module in modules for token, keeper in module.KEPT.items()}
 
 
 def kept(token: str) -> Kept | None:

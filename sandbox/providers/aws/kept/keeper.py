@@ -31,8 +31,8 @@ def _unchanged(api: Api, existing: Stored, old: Properties, new: Properties) -> 
 class Kept:
     """How to create, read, delete and update one type. Inputs hold the provider's default tags among their tags.
 
-    `read` returns the outputs that the API knows, or None if the resource is gone; `delete` takes a missing one as deleted;
-    `update` returns the outputs that changed.
+    `read` returns the outputs that the API knows, or None if the resource is gone; `delete` takes a missing one as
+    deleted; `update` returns the outputs that changed.
     """
 
     create: Callable[[Api, Properties], Made]

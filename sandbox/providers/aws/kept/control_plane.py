@@ -1,0 +1,213 @@
+"""EKS control planes and managed node groups, as far as moto knows them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from sandbox.providers.aws.kept.keeper import Kept, Made
+from sandbox.providers.aws.kept.lookup import found, missing_ok
+from sandbox.providers.aws.kept.tagging import removed
+from sandbox.providers.stand_in import Stored
+from sandbox.providers.wire import Properties
+
+if TYPE_CHECKING:
+    from sandbox.providers.aws.api import Api
+
+_EKS: Final = "eks"
+_CLUSTER_ARGUMENTS: Final = {
+    "accessConfig": "accessConfig",
+    "kubernetesNetworkConfig": "kubernetesNetworkConfig",
+    "name": "name",
+    "roleArn": "roleArn",
+    "upgradePolicy": "upgradePolicy",
+    "version": "version",
+    "deletionProtection": "deletionProtection",
+    "bootstrapSelfManagedAddons": "bootstrapSelfManagedAddons",
+}
+_VPC_ARGUMENTS: Final = (
+    "endpointPrivateAccess",
+    "endpointPublicAccess",
+    "publicAccessCidrs",
+    "securityGroupIds",
+    "subnetIds",
+)
+_NODE_ARGUMENTS: Final = (
+    "amiType",
+    "capacityType",
+    "diskSize",
+    "instanceTypes",
+    "labels",
+    "launchTemplate",
+    "nodeRepairConfig",
+    "releaseVersion",
+    "scalingConfig",
+    "taints",
+    "updateConfig",
+    "version",
+)
+
+
+def _create_cluster(api: Api, inputs: Properties) -> Made:
+    vpc_config = inputs["vpcConfig"]
+    log_types = inputs.get("enabledClusterLogTypes")
+    encryption = inputs.get("encryptionConfig")
+    group = _cluster_security_group(api, inputs["name"], vpc_config["subnetIds"])
+    cluster = api.call(
+        _EKS,
+        "create_cluster",
+        **{argument: inputs.get(key) for key, argument in _CLUSTER_ARGUMENTS.items()},
+        resourcesVpcConfig={key: vpc_config[key] for key in _VPC_ARGUMENTS if vpc_config.get(key) is not None},
+        logging={"clusterLogging": [{"types": log_types, "enabled": True}]} if log_types else None,
+        encryptionConfig=[encryption] if encryption else None,
+        tags=inputs.get("tags") or None,
+    )["cluster"]
+    outputs = cluster_outputs(cluster)
+    outputs["vpcConfig"] = {**vpc_config, **group}
+    return Made(cluster["name"], {**outputs, "accessConfig": _access_config(inputs), **_kept_inputs(inputs)})
+
+
+def _cluster_security_group(api: Api, name: str, subnets: list[str]) -> dict[str, Any]:
+    """Make the security group that EKS makes for every cluster, and moto does not; return it with the VPC."""
+    subnet = found(api, "ec2", "describe_subnets", "Subnets", SubnetIds=subnets[:1])
+    if subnet is None:
+        return {"clusterSecurityGroupId": "", "vpcId": ""}
+    group = api.call(
+        "ec2",
+        "create_security_group",
+        GroupName=f"eks-cluster-sg-{name}",
+        Description="EKS created security group applied to ENI that is attached to EKS Control Plane master nodes",
+        VpcId=subnet["VpcId"],
+    )
+    return {"clusterSecurityGroupId": group["GroupId"], "vpcId": subnet["VpcId"]}
+
+
+def _access_config(inputs: Properties) -> Properties:
+    return {"authenticationMode": "CONFIG_MAP", **(inputs.get("accessConfig") or {})}
+
+
+def _kept_inputs(inputs: Properties) -> Properties:
+    """Return what moto forgets of the inputs."""
+    return {"version": inputs["version"]} if inputs.get("version") else {}
+
+
+def cluster_outputs(cluster: Properties) -> Properties:
+    """Return a described cluster as the provider's outputs."""
+    issuer = cluster["identity"]["oidc"]["issuer"]
+    return {
+        "arn": cluster["arn"],
+        "endpoint": cluster["endpoint"],
+        "certificateAuthority": {"data": cluster["certificateAuthority"]["data"]},
+        "identities": [{"oidcs": [{"issuer": issuer}]}],
+        "createdAt": cluster["createdAt"].isoformat(),
+        "name": cluster["name"],
+        "platformVersion": cluster["platformVersion"],
+        "roleArn": cluster["roleArn"],
+        "status": cluster["status"],
+        "version": cluster["version"],
+    }
+
+
+def _read_cluster(api: Api, existing: Stored) -> Properties | None:
+    cluster = found(api, _EKS, "describe_cluster", "cluster", name=existing.id)
+    if cluster is None:
+        return None
+    # moto cannot upgrade a cluster, so that the version of the state is the newer one.
+    return {**cluster_outputs(cluster), "version": existing.state.get("version") or cluster["version"]}
+
+
+def _update_cluster(api: Api, existing: Stored, old: Properties, new: Properties) -> Properties:
+    """Bring the tags up to date; the rest changes in state only, because moto cannot update a cluster soundly."""
+    _update_tags(api, existing.state["arn"], old, new)
+    vpc_config = {**existing.state.get("vpcConfig", {}), **new["vpcConfig"]}
+    return {"vpcConfig": vpc_config, "accessConfig": _access_config(new), **_kept_inputs(new)}
+
+
+def _update_tags(api: Api, arn: str, old: Properties, new: Properties) -> None:
+    gone = removed(old, new)
+    if gone:
+        api.call(_EKS, "untag_resource", resourceArn=arn, tagKeys=gone)
+    if new.get("tags"):
+        api.call(_EKS, "tag_resource", resourceArn=arn, tags=new["tags"])
+
+
+def _delete_cluster(api: Api, existing: Stored) -> None:
+    with missing_ok():
+        api.call(_EKS, "delete_cluster", name=existing.id)
+    group = (existing.state.get("vpcConfig") or {}).get("clusterSecurityGroupId")
+    if group:
+        with missing_ok():
+            api.call("ec2", "delete_security_group", GroupId=group)
+
+
+def _create_node_group(api: Api, inputs: Properties) -> Made:
+    cluster = inputs["clusterName"]
+    name = inputs.get("nodeGroupName") or f"{inputs['nodeGroupNamePrefix']}sandbox"
+    group = api.call(
+        _EKS,
+        "create_nodegroup",
+        clusterName=cluster,
+        nodegroupName=name,
+        nodeRole=inputs["nodeRoleArn"],
+        subnets=inputs["subnetIds"],
+        tags=inputs.get("tags") or None,
+        **{key: inputs.get(key) for key in _NODE_ARGUMENTS},
+    )["nodegroup"]
+    version = inputs.get("version") or api.call(_EKS, "describe_cluster", name=cluster)["cluster"]["version"]
+    computed = {
+        "nodeGroupName": name,
+        "version": version,
+        "releaseVersion": inputs.get("releaseVersion") or f"{version}-sandbox",
+        "amiType": inputs.get("amiType") or "CUSTOM",
+        "capacityType": inputs.get("capacityType") or "ON_DEMAND",
+    }
+    return Made(f"{cluster}:{name}", {**_node_group_outputs(group), **computed})
+
+
+def _node_group_outputs(group: Properties) -> Properties:
+    groups = [{"name": each["name"]} for each in group.get("resources", {}).get("autoScalingGroups", ())]
+    return {
+        "arn": group["nodegroupArn"],
+        "status": group["status"],
+        "resources": [{"autoscalingGroups": groups, "remoteAccessSecurityGroupId": ""}],
+    }
+
+
+def _read_node_group(api: Api, existing: Stored) -> Properties | None:
+    cluster, name = existing.id.split(":", 1)
+    group = found(api, _EKS, "describe_nodegroup", "nodegroup", clusterName=cluster, nodegroupName=name)
+    return None if group is None else _node_group_outputs(group)
+
+
+def _update_node_group(api: Api, existing: Stored, old: Properties, new: Properties) -> Properties:
+    """Change scaling, labels and taints; versions change in state only, because moto cannot roll a node group."""
+    cluster, name = existing.id.split(":", 1)
+    before, after = old.get("labels") or {}, new.get("labels") or {}
+    gone = [key for key in before if key not in after]
+    old_taints, taints = old.get("taints") or [], new.get("taints") or []
+    api.call(
+        _EKS,
+        "update_nodegroup_config",
+        clusterName=cluster,
+        nodegroupName=name,
+        scalingConfig=new.get("scalingConfig"),
+        labels={"addOrUpdateLabels": after, "removeLabels": gone},
+        taints={
+            "addOrUpdateTaints": taints,
+            "removeTaints": [taint for taint in old_taints if taint not in taints],
+        },
+    )
+    _update_tags(api, existing.state["arn"], old, new)
+    return {key: new[key] for key in ("version", "releaseVersion") if new.get(key)}
+
+
+def _delete_node_group(api: Api, existing: Stored) -> None:
+    cluster, name = existing.id.split(":", 1)
+    with missing_ok():
+        api.call(_EKS, "delete_nodegroup", clusterName=cluster, nodegroupName=name)
+
+
+KEPT: Final[Mapping[str, Kept]] = {
+    "aws:eks/cluster:Cluster": Kept(_create_cluster, _read_cluster, _delete_cluster, _update_cluster),
+    "aws:eks/nodeGroup:NodeGroup": Kept(_create_node_group, _read_node_group, _delete_node_group, _update_node_group),
+}
