@@ -10,13 +10,10 @@ from pathlib import Path
 from sandbox.checkout import DIRECTORY_VARIABLE, Checkout
 from sandbox.stacks import passphrase
 
-ENDPOINT_VARIABLE = "EKS_GPU_SANDBOX_AWS_ENDPOINT"
-"""The URL of the AWS stand-in; it may still have to be started (`sandbox.aws.endpoint`)."""
-
 REGION = "us-east-1"
 """The region of a program that says none; the one the catalogue's prices are for."""
 
-_DROPPED_PREFIXES = ("AWS_", "PULUMI_", "TF_")
+_DROPPED_PREFIXES = ("AWS_", "EKS_GPU_SANDBOX_", "PULUMI_", "TF_")
 """What the user has set for real clouds and real backends must not reach anything that runs in the sandbox."""
 
 
@@ -28,7 +25,8 @@ def build(
     Args:
         checkout: whose state, plugins and secrets are used.
         engine: the folder of ``pulumi``, put first on PATH.
-        aws_endpoint: the URL of the AWS stand-in.
+        aws_endpoint: the URL of the AWS stand-in, for whatever speaks to AWS by itself; it may still have to be
+            started. The stand-in providers are not told it: they ask `sandbox.aws.endpoint`, which starts it.
         own_program: the command works on this checkout's program, whose Python environment is in place already; a
             foreign one is left to its own toolchain.
         base: the environment to start from; the process's own by default.
@@ -70,7 +68,6 @@ def _pulumi(checkout: Checkout) -> dict[str, str]:
 
 def _aws(checkout: Checkout, endpoint: str) -> dict[str, str]:
     return {
-        ENDPOINT_VARIABLE: endpoint,
         "AWS_ENDPOINT_URL": endpoint,
         "AWS_ACCESS_KEY_ID": "sandbox",
         "AWS_SECRET_ACCESS_KEY": "sandbox",

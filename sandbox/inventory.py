@@ -90,6 +90,10 @@ class Account:
         self._endpoint = endpoint
         self._session = boto3.Session(aws_access_key_id="sandbox", aws_secret_access_key="sandbox")  # noqa: S106 - moto takes any
 
+    def client(self, service: str, region: str) -> Any:  # noqa: ANN401 - the service is only known at run time
+        """Return boto3's client of one service."""
+        return self._session.client(service, region_name=region, endpoint_url=self._endpoint)  # type: ignore[call-overload]  # as above
+
     def contents(self, regions: Iterable[str]) -> list[str]:
         """Return what somebody made in the account, one line each (``us-east-1 VPC vpc-1``), sorted."""
         found: set[str] = set()
@@ -99,16 +103,13 @@ class Account:
 
     def _in_region(self, region: str, *, with_global: bool) -> Iterator[str]:
         ours = [listing for listing in LISTINGS if with_global or not listing.is_global]
-        clients = {service: self._client(service, region) for service in {listing.service for listing in ours}}
+        clients = {service: self.client(service, region) for service in {listing.service for listing in ours}}
         ignored = _belongings_of_the_default_network(clients["ec2"]) | _keys_of_aws(clients["kms"])
         for listing in ours:
             where = "global" if listing.is_global else region
             for name in _names(clients[listing.service], listing):
                 if name not in ignored:
                     yield f"{where} {listing.kind} {name}"
-
-    def _client(self, service: str, region: str) -> Any:  # noqa: ANN401 - the service is only known at run time
-        return self._session.client(service, region_name=region, endpoint_url=self._endpoint)  # type: ignore[call-overload]  # as above
 
 
 def _names(client: Any, listing: Listing) -> Iterator[str]:  # noqa: ANN401 - a client of any service

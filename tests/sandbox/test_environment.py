@@ -41,7 +41,7 @@ def test_nothing_of_the_users_clouds_backends_and_clusters_gets_in(built: dict[s
 
 
 def test_everything_that_speaks_to_aws_speaks_to_the_stand_in(built: dict[str, str]) -> None:
-    assert built["AWS_ENDPOINT_URL"] == built["EKS_GPU_SANDBOX_AWS_ENDPOINT"] == "http://127.0.0.1:1234"
+    assert built["AWS_ENDPOINT_URL"] == "http://127.0.0.1:1234"
     assert built["AWS_ACCESS_KEY_ID"] == "sandbox"
     assert built["AWS_REGION"] == built["AWS_DEFAULT_REGION"] == "us-east-1"
     assert built["AWS_EC2_METADATA_DISABLED"] == "true"
