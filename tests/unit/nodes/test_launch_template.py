@@ -11,23 +11,21 @@ from eks_gpu.settings.gpu_pool import RootVolume
 from eks_gpu.settings.node_group import NodeGroup
 
 GROUP = NodeGroup(instance_types=("g5.2xlarge",), count=2)
+EBS = {
+    "volume_type": "gp3",
+    "volume_size": 100,
+    "iops": 3000,
+    "throughput": 500,
+    "encrypted": "true",
+    "delete_on_termination": "true",
+}
 
 
 @pytest.mark.parametrize(("family", "device"), [(AmiFamily.AL2023, "/dev/xvda"), (AmiFamily.BOTTLEROCKET, "/dev/xvdb")])
 def test_n01_image_volume_is_100_gib_encrypted_gp3_on_the_device_of_the_family(family: AmiFamily, device: str) -> None:
     (mapping,) = launch_template_inputs(GROUP, family, {})["block_device_mappings"]
 
-    assert mapping == {
-        "device_name": device,
-        "ebs": {
-            "volume_type": "gp3",
-            "volume_size": 100,
-            "iops": 3000,
-            "throughput": 500,
-            "encrypted": "true",
-            "delete_on_termination": "true",
-        },
-    }
+    assert mapping == {"device_name": device, "ebs": EBS}
 
 
 def test_root_volume_settings_reach_the_volume() -> None:
@@ -36,8 +34,8 @@ def test_root_volume_settings_reach_the_volume() -> None:
 
     (mapping,) = launch_template_inputs(group, AmiFamily.AL2023, {})["block_device_mappings"]
 
-    ebs = mapping["ebs"]  # type: ignore[typeddict-item] # set by the builder
-    assert (ebs["volume_size"], ebs["throughput"], ebs["iops"]) == (300, 1000, 6000)
+    expected = {"volume_size": 300, "throughput": 1000, "iops": 6000}
+    assert mapping == {**mapping, "ebs": {**EBS, **expected}}
 
 
 def test_sec001_metadata_needs_a_token_and_is_out_of_reach_of_pods() -> None:
