@@ -17,11 +17,13 @@ _DESCRIPTION = (
 def alerts(thresholds: AlertThresholds) -> tuple[Alert, ...]:
     """Return the alerts on GPU memory: a warning, and only information where a server fills the memory by design."""
     by_design = one_of(f"{prefix}.*" for prefix in thresholds.preallocating_containers)
+    # An empty expression would match every series without a container.
+    not_by_design = f'{{{metrics.CONTAINER}!~"{by_design}"}}' if by_design else ""
     nearly_full = f"> {thresholds.memory_used_ratio}"
     warning = Alert(
         name="GpuMemoryNearlyFull",
         subject=Subject.MEMORY,
-        expr=f'{recording.MEMORY_USED}{{{metrics.CONTAINER}!~"{by_design}"}} {nearly_full}',
+        expr=f"{recording.MEMORY_USED}{not_by_design} {nearly_full}",
         hold=minutes(thresholds.memory_minutes),
         severity=Severity.WARNING,
         summary="The memory of a GPU is nearly full; the next allocation may fail.",
@@ -31,11 +33,11 @@ def alerts(thresholds: AlertThresholds) -> tuple[Alert, ...]:
     information = Alert(
         name="GpuMemoryPreallocated",
         subject=Subject.MEMORY,
-        expr=f'{recording.MEMORY_USED}{{{metrics.CONTAINER}=~"{by_design}", {metrics.CONTAINER}!=""}} {nearly_full}',
+        expr=f'{recording.MEMORY_USED}{{{metrics.CONTAINER}=~"{by_design}"}} {nearly_full}',
         hold=minutes(thresholds.memory_minutes),
         severity=Severity.INFO,
         summary="A server that fills GPU memory by design took more than it is usually given.",
         description=_DESCRIPTION,
         lessons=("M04",),
     )
-    return warning, information
+    return (warning, information) if by_design else (warning,)
