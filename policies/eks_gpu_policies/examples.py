@@ -5,7 +5,7 @@ Each function returns something sound; an example changes the one thing that it 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from eks_gpu.facts import labels, resources
 from eks_gpu.facts.ami import AL2023_RELEASE, AmiFamily, alias
@@ -21,15 +21,22 @@ def urn(token: str, name: str) -> str:
     return f"urn:pulumi:prod::example::{token}::{name}"
 
 
-def resource(token: str, name: str, props: Props, **computed_from: Resource) -> Resource:
-    """Return a resource; each keyword is a property with the resource it was computed from."""
-    links = {prop: frozenset({source.urn}) for prop, source in computed_from.items()}
+def resource(
+    token: str,
+    name: str,
+    props: Props,
+    *,
+    after: Sequence[Resource] = (),
+    **computed_from: Sequence[Resource],
+) -> Resource:
+    """Return a resource that waits for ``after``; each keyword is a property with what it was computed from."""
+    links = {prop: frozenset(source.urn for source in sources) for prop, sources in computed_from.items()}
     return Resource(
         urn=urn(token, name),
         type=token,
         name=name,
         props=props,
-        dependencies=frozenset().union(*links.values()),
+        dependencies=frozenset(item.urn for item in after).union(*links.values()),
         property_dependencies=links,
     )
 
@@ -46,7 +53,13 @@ def launch_template(name: str = "gpu", **props: object) -> Resource:
     return resource(tokens.LAUNCH_TEMPLATE, name, {**sound, **props})
 
 
-def node_group(template: Resource | None = None, name: str = "inference", **props: object) -> Resource:
+def node_group(
+    template: Resource | None = None,
+    name: str = "inference",
+    *,
+    links: Mapping[str, Sequence[Resource]] | None = None,
+    **props: object,
+) -> Resource:
     """Return a node group of one g5.2xlarge; a property given as ``None`` is left out."""
     sound: dict[str, object] = {
         "clusterName": "ml",
@@ -60,8 +73,8 @@ def node_group(template: Resource | None = None, name: str = "inference", **prop
     if template is not None:
         sound["launchTemplate"] = {"id": template.name, "version": "1"}
     kept = {key: value for key, value in {**sound, **props}.items() if value is not None}
-    links = {"launchTemplate": template} if template is not None else {}
-    return resource(tokens.NODE_GROUP, name, kept, **links)
+    own = {"launchTemplate": (template,)} if template is not None else {}
+    return resource(tokens.NODE_GROUP, name, kept, **own, **(links or {}))
 
 
 def node_class(name: str = "g5", **spec: object) -> Resource:
@@ -128,7 +141,7 @@ def deployment(*containers: Props, name: str = "llm", **pod: object) -> Resource
     return resource("kubernetes:apps/v1:Deployment", name, props)
 
 
-def release(name: str, chart: str, version: str | None, **props: object) -> Resource:
-    """Return a Helm release."""
+def release(name: str, chart: str, version: str | None, *, after: Sequence[Resource] = (), **props: object) -> Resource:
+    """Return a Helm release that waits for ``after``."""
     pinned = {} if version is None else {"version": version}
-    return resource(tokens.HELM_RELEASE, name, {"chart": chart, "name": name, **pinned, **props})
+    return resource(tokens.HELM_RELEASE, name, {"chart": chart, "name": name, **pinned, **props}, after=after)

@@ -110,7 +110,8 @@ class Servicer(_PolicyAnalyzerServicer):
             self._seen.clear()
             self._told.clear()
             self._complained = False
-        return super().ConfigureStack(request, context)
+        super().ConfigureStack(request, context)
+        return analyzer_pb2.AnalyzerStackConfigureResponse()
 
     def Configure(  # noqa: N802 - the protocol's name
         self, request: analyzer_pb2.ConfigureAnalyzerRequest, _context: grpc.ServicerContext

@@ -37,7 +37,6 @@ class Resource:
         """Its properties, to be read with care."""
         return View(self.props, self.urn, partial=tokens.is_patch(self.type))
 
-    @property
     def kubernetes_name(self) -> str | None:
         """A Kubernetes object's ``metadata.name``; None when it is left to Pulumi."""
         return self.view.at("metadata", "name").text()

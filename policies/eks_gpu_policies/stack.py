@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TypeVar
 
 from eks_gpu.planning.graph import Graph
@@ -122,7 +122,7 @@ class Stack:
     @cached_property
     def gpu_pools(self) -> tuple[Pool, ...]:
         """The pools that are known to buy GPUs."""
-        return tuple(pool for pool in self.pools if attempt(partial(self.is_gpu_pool, pool)) is True)
+        return tuple(pool for pool in self.pools if attempt(self.is_gpu_pool, pool) is True)
 
     def template(self, pool: Pool) -> View | None:
         """Return the properties of a pool's launch template or EC2NodeClass; None when it has none in the stack."""

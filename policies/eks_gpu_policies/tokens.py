@@ -40,6 +40,7 @@ RUNTIME_CLASS: Final = "kubernetes:node.k8s.io/v1:RuntimeClass"
 STORAGE_CLASS: Final = "kubernetes:storage.k8s.io/v1:StorageClass"
 CONFIG_MAP: Final = "kubernetes:core/v1:ConfigMap"
 CLAIM: Final = "kubernetes:core/v1:PersistentVolumeClaim"
+VOLUME: Final = "kubernetes:core/v1:PersistentVolume"
 
 _KUBERNETES: Final = "kubernetes:"
 _PATCH: Final = "Patch"

@@ -13,12 +13,13 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeVar
+from typing import ParamSpec, TypeVar
 
 from eks_gpu.planning.quantity import quantity
 from eks_gpu.planning.unknown import UNKNOWN
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +49,10 @@ def need(value: T | NotKnown) -> T:
     return value
 
 
-def attempt(read: Callable[[], T]) -> T | NotKnown:
-    """Return what ``read`` returns, or what it needed and could not have."""
+def attempt(read: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | NotKnown:
+    """Return what ``read`` returns for the arguments, or what it needed and could not have."""
     try:
-        return read()
+        return read(*args, **kwargs)
     except NotKnownError as error:
         return error.what
 

@@ -63,7 +63,7 @@ def node_class_of(pool: Resource, stack: Stack) -> Resource:
     place = pool.view.at("spec", "template", "spec", "nodeClassRef", "name")
     classes = stack.of_type(tokens.NODE_CLASS)
     name = attempt(place.text)
-    found = [item for item in classes if isinstance(name, str) and _kubernetes_name(item) == name]
+    found = [item for item in classes if isinstance(name, str) and attempt(item.kubernetes_name) == name]
     found = found or list(stack.computed_from(pool, "spec", tokens.NODE_CLASS))
     if len(found) == 1:
         return found[0]
@@ -94,10 +94,6 @@ _TERM_FIELDS: Final = (
     (ImageSource.SSM_PARAMETER, "ssmParameter"),
     (ImageSource.NAME, "name"),
 )
-
-
-def _kubernetes_name(resource: Resource) -> str | NotKnown | None:
-    return attempt(lambda: resource.kubernetes_name)
 
 
 def _text(place: View) -> str:

@@ -1,0 +1,92 @@
+"""Which subnets something is in, and which zones those are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from eks_gpu.facts import labels
+from eks_gpu.planning.pool import Pool, PoolKind
+from eks_gpu.planning.reading import NotKnownError, View, need
+from eks_gpu.planning.requirements import narrowed
+from eks_gpu_policies import tokens
+from eks_gpu_policies.resource import Resource
+
+if TYPE_CHECKING:
+    from eks_gpu_policies.stack import Stack
+
+LOOKED_UP = "the subnet is not in the stack"
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A subnet: by its resource, or by an id that the program was given."""
+
+    id: str
+    """The subnet's URN, or its id."""
+    zone: str | None
+    """Availability zone; None for a subnet that is only looked up."""
+    place: View
+    """Where it is named."""
+
+
+def pool_locations(pool: Pool, stack: Stack) -> tuple[Location, ...]:
+    """Return where a pool's nodes may be; raise ``NotKnownError`` when that cannot be told."""
+    resource = stack.by_urn[pool.urn]
+    if pool.kind is PoolKind.NODE_GROUP:
+        return locations(resource, "subnetIds", resource.view["subnetIds"].items(), stack)
+    node_class = stack.by_urn[need(pool.template) or ""]
+    found = tuple(_selected(node_class, stack))
+    zones = narrowed(need(pool.requirements), labels.ZONE, {item.zone for item in found if item.zone is not None})
+    return tuple(item for item in found if item.zone is None or item.zone in zones)
+
+
+def locations(resource: Resource, prop: str, places: tuple[View, ...], stack: Stack) -> tuple[Location, ...]:
+    """Return the subnets that ``places`` of the property ``prop`` name, resolved to resources where there are some."""
+    sources = stack.computed_from(resource, prop, tokens.SUBNET)
+    if sources and len(sources) >= len(places):
+        return tuple(_of_resource(source) for source in sources)
+    return tuple(Location(_text(place), None, place) for place in places)
+
+
+def zone_of(location: Location) -> str:
+    """Return a subnet's zone; raise ``NotKnownError`` for one that is only looked up."""
+    if location.zone is None:
+        raise NotKnownError(location.place.not_known(LOOKED_UP))
+    return location.zone
+
+
+def _selected(node_class: Resource, stack: Stack) -> Iterator[Location]:
+    """Yield the subnets that an EC2NodeClass selects, by id or by tags."""
+    terms = node_class.view.at("spec", "subnetSelectorTerms").items()
+    named = tuple(term["id"] for term in terms if term["id"].exists)
+    yield from locations(node_class, "spec", named, stack) if named else ()
+    for term in terms:
+        if term["tags"].exists:
+            yield from _tagged(term["tags"], stack)
+
+
+def _tagged(tags: View, stack: Stack) -> Iterator[Location]:
+    wanted = tags.text_map()
+    found = [subnet for subnet in stack.of_type(tokens.SUBNET) if _carries(subnet, wanted)]
+    if not found:
+        raise NotKnownError(tags.not_known(LOOKED_UP))
+    yield from (_of_resource(subnet) for subnet in found)
+
+
+def _carries(subnet: Resource, wanted: dict[str, str]) -> bool:
+    own = subnet.view["tags"].text_map()
+    return all(key in own and value in {"*", own[key]} for key, value in wanted.items())
+
+
+def _of_resource(subnet: Resource) -> Location:
+    place = subnet.view["availabilityZone"]
+    return Location(subnet.urn, place.text(), place)
+
+
+def _text(place: View) -> str:
+    text = place.text()
+    if text is None:
+        raise NotKnownError(place.not_known(LOOKED_UP))
+    return text

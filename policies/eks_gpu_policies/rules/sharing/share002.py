@@ -1,0 +1,99 @@
+"""SHARE002: production does not time-slice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from eks_gpu.facts import labels, resources
+from eks_gpu.facts.gpu_software import DEVICE_PLUGIN_CONFIG_VERSION
+from eks_gpu.facts.versions import NVIDIA_DEVICE_PLUGIN
+from eks_gpu.planning.placement import admits
+from eks_gpu.planning.pod_template import PodTemplate, WorkloadKind
+from eks_gpu.planning.pool import Pool
+from eks_gpu.planning.reading import attempt, need
+from eks_gpu_policies import charts, examples, tokens
+from eks_gpu_policies.readers.sharing import SHARING_CHARTS, PluginConfigs, plugin_configs, time_sliced
+from eks_gpu_policies.resource import Resource
+from eks_gpu_policies.rule import Example, Level, Levels, Outcome, Problem, Rule, Severity, Subjects, Undecided, clauses
+from eks_gpu_policies.stack import Stack
+
+
+def _runs_the_plugin(release: Resource, _stack: Stack) -> bool:
+    return charts.name(release) in SHARING_CHARTS
+
+
+def _check(release: Resource, stack: Stack) -> Iterator[Outcome]:
+    configs = plugin_configs(release, stack)
+    if not any(time_sliced(config) for config in configs.files.values()):
+        return
+    if not stack.gpu_pools:
+        yield Undecided("GPU pools", "time-slicing is configured and no pool that it may reach is in the stack")
+    yield from clauses(*(_pool(pool, configs, stack) for pool in stack.gpu_pools))
+
+
+def _pool(pool: Pool, configs: PluginConfigs, stack: Stack) -> Iterator[Outcome]:
+    config = configs.of_pool(pool)
+    sliced = {} if config is None else time_sliced(config)
+    if not sliced:
+        return
+    reason = _inference(pool, stack)
+    if reason is not None:
+        shares = ", ".join(f"{replicas} pods on one {name}" for name, replicas in sliced.items())
+        yield Problem(f"time-slices the GPUs of {pool.name} ({shares}), {reason}; {_instead(pool)}")
+
+
+def _inference(pool: Pool, stack: Stack) -> str | None:
+    """Return why a pool is taken to serve inference, or None when it is not."""
+    workload = need(pool.labels).get(labels.WORKLOAD)
+    if workload is None:
+        return f"whose label {labels.WORKLOAD} names no workload"
+    if workload == WorkloadKind.INFERENCE:
+        return "which serves inference"
+    pods = [pod for pod in stack.pods if attempt(_serves, pod, pool) is True]
+    return f"on which {pods[0].name} may serve" if pods else None
+
+
+def _serves(pod: PodTemplate, pool: Pool) -> bool:
+    return pod.asks_gpu and need(pod.kind) is WorkloadKind.INFERENCE and admits(pool, pod)
+
+
+def _instead(pool: Pool) -> str:
+    if all(item.mig_capable for item in pool.gpu_types) and pool.gpu_types:
+        return "its GPUs can be partitioned by MIG instead"
+    return "its GPUs have no MIG: give each server a whole one, or a limited share by MPS"
+
+
+def _release(pool_config: str) -> Resource:
+    config = f"version: {DEVICE_PLUGIN_CONFIG_VERSION}\n{pool_config}"
+    return examples.release(
+        "device-plugin",
+        NVIDIA_DEVICE_PLUGIN.name,
+        NVIDIA_DEVICE_PLUGIN.version,
+        values={"config": {"map": {"default": config}}},
+    )
+
+
+_SLICED: Final = f"sharing:\n  timeSlicing:\n    resources:\n      - name: {resources.GPU}\n        replicas: 4\n"
+
+RULE: Final = Rule(
+    id="SHARE002",
+    title="Production does not time-slice",
+    severity=Severity.CRITICAL,
+    why=(
+        "Time-sliced pods share one GPU's memory with nothing between them: one server that allocates too much, or "
+        "crashes the GPU, takes its neighbours' answers with it, and latency doubles with each neighbour."
+    ),
+    fix="partition by MIG where the GPU has it; else give each server a whole GPU, or limit its share by MPS",
+    lessons=("G04",),
+    levels=Levels(dev=Level.DISABLED, staging=Level.ADVISORY, prod=Level.MANDATORY),
+    looks_at=Subjects[Resource](
+        "releases of the device plugin and the GPU Operator",
+        tokens.HELM,
+        lambda stack: stack.of_type(*sorted(tokens.HELM)),
+        _runs_the_plugin,
+    ),
+    check=_check,
+    failing=Example((_release(_SLICED), examples.node_pool())),
+    passing=Example((_release(""), examples.node_pool())),
+)

@@ -1,0 +1,199 @@
+"""SOFT001: the RuntimeClass has one owner, before its users; and so has the sharing configuration.
+
+Only RuntimeClasses for NVIDIA's runtime are looked at: those with its handler, and the name that the operator uses.
+A stack that holds neither nodes, cluster nor GPU software may well be installed where the RuntimeClass is already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from eks_gpu.facts.ami import AmiFamily
+from eks_gpu.facts.gpu_software import RUNTIME_CLASS, RUNTIME_HANDLER
+from eks_gpu.facts.versions import DCGM_EXPORTER, GPU_OPERATOR, NVIDIA_DEVICE_PLUGIN
+from eks_gpu.planning.pool import Pool
+from eks_gpu.planning.reading import View, attempt, need
+from eks_gpu_policies import charts, examples, tokens
+from eks_gpu_policies.readers.sharing import SHARING_CHARTS, config_map
+from eks_gpu_policies.resource import Resource
+from eks_gpu_policies.rule import Example, Outcome, Problem, Rule, Severity, Subjects, Undecided, clauses
+from eks_gpu_policies.stack import Stack, Whole
+
+_CHART_VALUES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {NVIDIA_DEVICE_PLUGIN.name: ("runtimeClassName",), DCGM_EXPORTER.name: ("runtimeClassName",)}
+)
+"""Charts whose pods name a RuntimeClass when the value at this path does; both leave it empty by default."""
+
+
+@dataclass(frozen=True, slots=True)
+class _User:
+    """A resource whose pods name a RuntimeClass."""
+
+    resource: Resource
+    runtime_class: str
+
+
+def _concerned(_whole: Whole, stack: Stack) -> bool:
+    return bool(stack.of_type(tokens.RUNTIME_CLASS) or _gpu_releases(stack) or any(_names_class(stack)))
+
+
+def _names_class(stack: Stack) -> Iterator[bool]:
+    return (pod.runtime_class is not None for pod in stack.pods)
+
+
+def _check(_whole: Whole, stack: Stack) -> Iterator[Outcome]:
+    yield from clauses(
+        *(_owner(item, stack) for item in stack.of_type(tokens.RUNTIME_CLASS)),
+        *(_chart_user(item, stack) for item in _gpu_releases(stack)),
+        *(_pod_user(pod.urn, pod.runtime_class, stack) for pod in stack.pods),
+        *(_sharing(item, stack) for item in _gpu_releases(stack)),
+    )
+
+
+def _gpu_releases(stack: Stack) -> tuple[Resource, ...]:
+    known: set[object] = {*_CHART_VALUES, *SHARING_CHARTS}
+    releases = stack.of_type(*sorted(tokens.HELM))
+    return tuple(item for item in releases if attempt(charts.name, item) in known)
+
+
+def _operator(stack: Stack) -> tuple[Resource, str] | None:
+    """Return the GPU Operator of the stack with the RuntimeClass that it owns."""
+    for release in _gpu_releases(stack):
+        if charts.name(release) == GPU_OPERATOR.name:
+            return release, charts.values(release).at("operator", "runtimeClass").text() or RUNTIME_CLASS
+    return None
+
+
+def _owner(runtime_class: Resource, stack: Stack) -> Iterator[Outcome]:
+    name = runtime_class.kubernetes_name()
+    operator = _operator(stack)
+    if operator is not None and name == operator[1]:
+        yield Problem(
+            f"makes the RuntimeClass {name}, which the GPU Operator ({operator[0].name}) makes as well: it overwrites "
+            "this one and removes it with itself",
+            urn=runtime_class.urn,
+        )
+    handler = runtime_class.view["handler"].text()
+    if name == RUNTIME_CLASS and handler != RUNTIME_HANDLER and _boots_amazon_linux(stack):
+        yield Problem(
+            f"names the handler {handler}; on AL2023 the runtime is called {RUNTIME_HANDLER}", urn=runtime_class.urn
+        )
+
+
+def _boots_amazon_linux(stack: Stack) -> bool:
+    return any(attempt(_family, pool) is AmiFamily.AL2023 for pool in stack.gpu_pools)
+
+
+def _family(pool: Pool) -> object:
+    return need(need(pool.image).family)
+
+
+def _chart_user(release: Resource, stack: Stack) -> Iterator[Outcome]:
+    path = _CHART_VALUES.get(charts.name(release) or "")
+    name = charts.values(release).at(*path).text() if path else None
+    if name:
+        yield from _user(_User(release, name), stack)
+
+
+def _pod_user(urn: str, runtime_class: object, stack: Stack) -> Iterator[Outcome]:
+    name = need(runtime_class)
+    if isinstance(name, str) and name:
+        yield from _user(_User(stack.by_urn[urn], name), stack)
+
+
+def _user(user: _User, stack: Stack) -> Iterator[Outcome]:
+    owners = [
+        item for item in stack.of_type(tokens.RUNTIME_CLASS) if attempt(item.kubernetes_name) == user.runtime_class
+    ]
+    operator = _operator(stack)
+    if operator is not None and user.runtime_class == operator[1]:
+        yield from _ordered(user, operator[0], stack)
+    elif owners:
+        if any(attempt(owner.view["handler"].text) == RUNTIME_HANDLER for owner in owners):
+            yield from _ordered(user, owners[0], stack)
+    elif user.runtime_class == RUNTIME_CLASS:
+        yield from _missing(user, stack)
+
+
+def _ordered(user: _User, owner: Resource, stack: Stack) -> Iterator[Outcome]:
+    if not stack.reaches(user.resource.urn, owner.urn):
+        yield Problem(
+            f"uses the RuntimeClass {user.runtime_class} but does not depend on {owner.name}, which makes it: "
+            "that it comes later is luck",
+            urn=user.resource.urn,
+        )
+
+
+def _missing(user: _User, stack: Stack) -> Iterator[Outcome]:
+    if _gpu_releases(stack) or stack.pools or stack.of_type(*sorted(tokens.CLUSTERS)):
+        yield Problem(
+            f"uses the RuntimeClass {user.runtime_class}, which nothing in the stack makes: its pods are rejected",
+            urn=user.resource.urn,
+        )
+    else:
+        yield Undecided("runtimeClassName", f"whether the cluster has the RuntimeClass {user.runtime_class}")
+
+
+def _sharing(release: Resource, stack: Stack) -> Iterator[Outcome]:
+    """Judge whether a ConfigMap with the sharing configuration is there before the plugin that reads it."""
+    name = _config_name(release)
+    if name is None or not name.exists or name.data == "":
+        return
+    source = config_map(release, name, stack)
+    if not stack.reaches(release.urn, source.urn):
+        yield Problem(
+            f"reads its sharing configuration from {source.name} but does not depend on it: the plugin starts without",
+            urn=release.urn,
+        )
+
+
+def _config_name(release: Resource) -> View | None:
+    chart = charts.name(release)
+    if chart == GPU_OPERATOR.name:
+        config = charts.values(release).at("devicePlugin", "config")
+        return None if config["create"].boolean() else config["name"]
+    return charts.values(release).at("config", "name") if chart == NVIDIA_DEVICE_PLUGIN.name else None
+
+
+_CLASS = examples.resource(
+    tokens.RUNTIME_CLASS, "nvidia", {"metadata": {"name": RUNTIME_CLASS}, "handler": RUNTIME_HANDLER}
+)
+
+
+def _plugin(*after: Resource) -> Resource:
+    return examples.release(
+        "device-plugin",
+        NVIDIA_DEVICE_PLUGIN.name,
+        NVIDIA_DEVICE_PLUGIN.version,
+        after=after,
+        values={"runtimeClassName": RUNTIME_CLASS},
+    )
+
+
+RULE: Final = Rule(
+    id="SOFT001",
+    title="RuntimeClass has one owner, before its users",
+    severity=Severity.HIGH,
+    why=(
+        "A pod that names a RuntimeClass which does not exist is rejected, the device plugin's own first of all: no "
+        "GPU is ever advertised. The GPU Operator makes the class itself, overwrites one of yours and deletes it when "
+        "it goes."
+    ),
+    fix=(
+        "with the operator make no RuntimeClass and let users depend on it; without, make one with the handler nvidia "
+        "and let plugin and pods depend on it, as DevicePlugin and GpuOperator do"
+    ),
+    lessons=("G01", "G02", "G03"),
+    looks_at=Subjects[Whole](
+        "RuntimeClasses and who uses them",
+        tokens.HELM | {tokens.RUNTIME_CLASS},
+        lambda stack: (stack.whole,),
+        _concerned,
+    ),
+    check=_check,
+    failing=Example((_CLASS, _plugin())),
+    passing=Example((_CLASS, _plugin(_CLASS))),
+)

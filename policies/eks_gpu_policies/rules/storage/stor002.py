@@ -1,0 +1,136 @@
+"""STOR002: every pool zone can mount.
+
+Of the mount targets' security groups the rule asks whether any rule lets NFS in at all; whether it lets in these very
+nodes depends on groups that are mostly made by EKS and not by the program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from eks_gpu.facts.storage import NFS_PORT
+from eks_gpu.planning.placement import admits
+from eks_gpu.planning.pool import Pool
+from eks_gpu.planning.reading import View, attempt
+from eks_gpu_policies import examples, tokens
+from eks_gpu_policies.readers.claims import mounts
+from eks_gpu_policies.readers.subnets import Location, locations, pool_locations, zone_of
+from eks_gpu_policies.resource import Resource
+from eks_gpu_policies.rule import Example, Outcome, Problem, Rule, Severity, Undecided, clauses
+from eks_gpu_policies.stack import Stack
+from eks_gpu_policies.subjects import resources
+
+_ANY_PROTOCOL: Final = frozenset({"-1", "all"})
+_TCP: Final = frozenset({"tcp", "6"})
+
+
+def _check(file_system: Resource, stack: Stack) -> Iterator[Outcome]:
+    pools = _pools(file_system, stack)
+    if not pools:
+        return
+    targets = [
+        target
+        for target in stack.of_type(tokens.MOUNT_TARGET)
+        if file_system in stack.computed_from(target, "fileSystemId", tokens.FILE_SYSTEM)
+    ]
+    if not targets:
+        yield Problem("has no mount target in the stack, so that no node can mount it")
+        return
+    yield from clauses(
+        *(_covers(pool, targets, stack) for pool in pools),
+        *(_admits_nfs(target, stack) for target in targets),
+    )
+
+
+def _pools(file_system: Resource, stack: Stack) -> tuple[Pool, ...]:
+    """Return the GPU pools that admit a pod which mounts the file system; every GPU pool when no pod does."""
+    pods = [pod for pod in stack.pods if mounts(pod, file_system, stack)]
+    if not pods:
+        return stack.gpu_pools
+    return tuple(pool for pool in stack.gpu_pools if any(attempt(admits, pool, pod) is True for pod in pods))
+
+
+def _covers(pool: Pool, targets: list[Resource], stack: Stack) -> Iterator[Outcome]:
+    nodes = pool_locations(pool, stack)
+    there = [item for target in targets for item in locations(target, "subnetId", (target.view["subnetId"],), stack)]
+    reachable = {item.id for item in there}
+    elsewhere = [item for item in nodes if item.id not in reachable]
+    missing = sorted({zone_of(item) for item in elsewhere} - _zones(there)) if elsewhere else []
+    for zone in missing:
+        yield Problem(f"has no mount target in {zone}, where nodes of {pool.name} may be")
+
+
+def _zones(there: list[Location]) -> set[str]:
+    return {zone_of(item) for item in there}
+
+
+def _admits_nfs(target: Resource, stack: Stack) -> Iterator[Outcome]:
+    if stack.computed_from(target, "securityGroups", *tokens.CLUSTERS):
+        return  # The cluster's own group, which the nodes are in and which admits itself.
+    groups = stack.computed_from(target, "securityGroups", tokens.SECURITY_GROUP)
+    if not groups:
+        yield Undecided("securityGroups", "the mount target's security group is not in the stack")
+    elif not any(_admits(rule) for group in groups for rule in _rules(group, stack)):
+        names = ", ".join(group.name for group in groups)
+        yield Problem(f"no rule of the security group {names} admits TCP {NFS_PORT}", urn=target.urn)
+
+
+def _rules(group: Resource, stack: Stack) -> Iterator[View]:
+    yield from group.view["ingress"].items()
+    for rule in stack.of_type(tokens.SECURITY_GROUP_RULE, tokens.SECURITY_GROUP_INGRESS):
+        if group in stack.computed_from(rule, "securityGroupId", tokens.SECURITY_GROUP):
+            incoming = rule.type == tokens.SECURITY_GROUP_INGRESS or rule.view["type"].text() == "ingress"
+            if incoming:
+                yield rule.view
+
+
+def _admits(rule: View) -> bool:
+    protocol = (rule["protocol"].text() or rule["ipProtocol"].text() or "").lower()
+    if protocol in _ANY_PROTOCOL:
+        return True
+    first, last = rule["fromPort"].number(), rule["toPort"].number()
+    return protocol in _TCP and first is not None and last is not None and first <= NFS_PORT <= last
+
+
+def _example(*zones: str) -> Example:
+    """Return a file system with mount targets in ``zones``, and a pool with nodes in a and b."""
+    subnets = {
+        zone: examples.resource(tokens.SUBNET, zone, {"availabilityZone": f"us-east-1{zone}"}) for zone in ("a", "b")
+    }
+    group = examples.resource(
+        tokens.SECURITY_GROUP, "nfs", {"ingress": [{"protocol": "tcp", "fromPort": NFS_PORT, "toPort": NFS_PORT}]}
+    )
+    models = examples.resource(tokens.FILE_SYSTEM, "models", {"encrypted": True})
+    targets = tuple(
+        examples.resource(
+            tokens.MOUNT_TARGET,
+            f"models-{zone}",
+            {"fileSystemId": "fs-1", "subnetId": f"subnet-{zone}", "securityGroups": ["sg-1"]},
+            fileSystemId=(models,),
+            subnetId=(subnets[zone],),
+            securityGroups=(group,),
+        )
+        for zone in zones
+    )
+    pool = examples.node_group(
+        examples.launch_template(), subnetIds=["subnet-a", "subnet-b"], links={"subnetIds": tuple(subnets.values())}
+    )
+    return Example((*subnets.values(), group, models, *targets, examples.launch_template(), pool))
+
+
+RULE: Final = Rule(
+    id="STOR002",
+    title="Every pool zone can mount",
+    severity=Severity.HIGH,
+    why=(
+        "A node mounts EFS through the mount target of its own zone. Where there is none, or where its security group "
+        f"lets no TCP {NFS_PORT} in, pods hang in ContainerCreating until the mount times out, on some nodes only."
+    ),
+    fix="make one mount target for each zone of the pools, with a rule that admits the nodes, as ModelCache does",
+    lessons=("S01",),
+    looks_at=resources("EFS file systems", (tokens.FILE_SYSTEM,)),
+    check=_check,
+    failing=_example("a"),
+    passing=_example("a", "b"),
+)
