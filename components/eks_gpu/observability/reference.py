@@ -12,7 +12,7 @@ from eks_gpu.observability.rules import ALERTS
 _INTRODUCTION = """\
 # Alerts
 
-Generated from the alerts; do not edit. The thresholds are the defaults, and settings of `monitoring.alerts` change them.
+Generated from the alerts; do not edit. Thresholds and times are the defaults; `monitoring.alerts` changes them.
 
 Each alert has a runbook with four headings: Meaning, Impact, Diagnosis, Mitigation. The runbooks are in the cluster as
 well: the annotation `runbook` of an alert is the command that prints its own.
