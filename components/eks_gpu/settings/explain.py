@@ -78,8 +78,10 @@ def show(value: object, written: str | None = None) -> str:
 
 def nearest(word: object, allowed: Iterable[str]) -> str:
     """Return ``; did you mean x?`` for the allowed word that is most like ``word``, or nothing."""
+    if not isinstance(word, str):
+        return ""
     by_folded = {candidate.casefold(): candidate for candidate in allowed}
-    close = difflib.get_close_matches(str(word).casefold(), by_folded, n=1, cutoff=0.6)
+    close = difflib.get_close_matches(word.casefold(), by_folded, n=1, cutoff=0.6)
     return f"; did you mean {by_folded[close[0]]}?" if close else ""
 
 

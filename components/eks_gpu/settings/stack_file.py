@@ -77,30 +77,32 @@ def read(path: Path) -> Configuration:
     Raise a ``SettingsError`` that says everything that is wrong with it.
     """
     document = yaml_document.read(_text(path), str(path))
-    if isinstance(document.data, dict) and FULL_KEY in (document.data.get(_CONFIG) or {}):
-        return load(path)
-    if document.problems:
-        raise InvalidSettingsError(str(path), document.problems)
-    return Configuration(path, _config(document, path) if document.data else {})
+    config = _config(document, path)
+    if FULL_KEY in config:
+        return StackFile(path, config, _platform(document, config, path))
+    if document.refused:
+        raise InvalidSettingsError(str(path), document.refused)
+    return Configuration(path, config)
 
 
 def load(path: Path) -> StackFile:
     """Read the stack file at ``path``. Raise a ``SettingsError`` that says everything that is wrong with it."""
-    document = yaml_document.read(_text(path), str(path))
-    config = _config(document, path)
-    if FULL_KEY not in config:
-        raise PlatformMissingError(f"{path} has no {FULL_KEY} under {_CONFIG}{_nearly_platform(config)}")
-    outside = [problem for problem in document.problems if not _concerns_platform(problem)]
-    if outside:
-        raise InvalidSettingsError(str(path), document.problems)
-    platform = read_platform(
+    found = read(path)
+    if not isinstance(found, StackFile):
+        raise PlatformMissingError(f"{path} has no {FULL_KEY} under {_CONFIG}{_nearly_platform(found.config)}")
+    return found
+
+
+def _platform(document: yaml_document.Document, config: Mapping[str, object], path: Path) -> Platform:
+    """Return the platform that a file describes."""
+    rewritten = (problem for problem in document.rewritten if _concerns_platform(problem))
+    return read_platform(
         config[FULL_KEY],
         str(path),
         written=_within_platform(document.written),
         lines=_within_platform(document.lines),
-        known=[replace(problem, location=problem.location[len(_PLATFORM) :]) for problem in document.problems],
+        known=[_in_platform(problem) for problem in (*document.refused, *rewritten)],
     )
-    return StackFile(path, config, platform)
 
 
 def _text(path: Path) -> str:
@@ -119,17 +121,16 @@ def _text(path: Path) -> str:
 
 
 def _config(document: yaml_document.Document, path: Path) -> dict[str, object]:
-    """Return the file's configuration."""
-    if not isinstance(document.data, dict):
+    """Return the file's configuration, empty if there is none."""
+    data = {} if document.data is None else document.data
+    if not isinstance(data, dict):
         raise MalformedStackFileError(
-            f"{path} is no stack file; it must begin with {_CONFIG}: and have {FULL_KEY} there"
+            f"{path} is no stack file; it must be a block with {_CONFIG}: and {FULL_KEY} in it"
         )
-    config = document.data.get(_CONFIG)
-    if config is None:
-        raise PlatformMissingError(f"{path} has no {_CONFIG} block; {FULL_KEY} stands in it")
-    if not isinstance(config, dict):
+    config = data.get(_CONFIG)
+    if config is not None and not isinstance(config, dict):
         raise MalformedStackFileError(f"{path}: {_CONFIG} must be a block of keys such as {FULL_KEY}")
-    return config
+    return config or {}
 
 
 def _nearly_platform(config: Mapping[str, object]) -> str:
@@ -139,7 +140,12 @@ def _nearly_platform(config: Mapping[str, object]) -> str:
 
 
 def _concerns_platform(problem: Problem) -> bool:
-    return problem.location[: len(_PLATFORM)] == _PLATFORM
+    return len(problem.location) > len(_PLATFORM) and problem.location[: len(_PLATFORM)] == _PLATFORM
+
+
+def _in_platform(problem: Problem) -> Problem:
+    """Return a problem with its place in the platform, if it is there."""
+    return replace(problem, location=problem.location[len(_PLATFORM) :]) if _concerns_platform(problem) else problem
 
 
 def _within_platform(by_location: Mapping[Location, _Value]) -> dict[Location, _Value]:

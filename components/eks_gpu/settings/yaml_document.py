@@ -39,7 +39,8 @@ _LEADING_ZERO: Final = re.compile(r"[-+]?0[0-9]+")
 _WHOLE: Final = re.compile(r"[-+]?(?:0[xX][0-9a-fA-F]+|0[oO][0-7]+|0[bB][01]+|[0-9]+)")
 _FRACTION: Final = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt ][0-9:.]+(?:[Zz]|[-+][0-9:]+)?)?")
-_LARGEST_WHOLE: Final = 2**64 - 1
+_WHOLE_RANGE: Final = range(-(2**63), 2**64)
+"""Beyond it the engine reads a number with a fraction."""
 _LONGEST_WHOLE: Final = len("-0b") + 64
 
 
@@ -52,8 +53,10 @@ class Document:
     """Line of each value, from 1."""
     written: Mapping[Location, str]
     """Numbers as their author wrote them: ``1.30`` is the number 1.3."""
-    problems: tuple[Problem, ...]
-    """What the engine would change or refuse."""
+    refused: tuple[Problem, ...]
+    """What the engine refuses: keys given twice."""
+    rewritten: tuple[Problem, ...]
+    """What the engine accepts and changes."""
 
 
 def read(text: str, source: str) -> Document:
@@ -68,7 +71,7 @@ def read(text: str, source: str) -> Document:
         raise MalformedStackFileError(f"{source} is nested too deeply") from error
     reading = _Reading(source)
     data = None if root is None else reading.value(root, ())
-    return Document(data, reading.lines, reading.written, tuple(reading.problems))
+    return Document(data, reading.lines, reading.written, tuple(reading.refused), tuple(reading.rewritten))
 
 
 def _sentence(error: yaml.MarkedYAMLError) -> str:
@@ -85,7 +88,8 @@ class _Reading:
     source: str
     lines: dict[Location, int] = field(default_factory=dict)
     written: dict[Location, str] = field(default_factory=dict)
-    problems: list[Problem] = field(default_factory=list)
+    refused: list[Problem] = field(default_factory=list)
+    rewritten: list[Problem] = field(default_factory=list)
     _inside: list[Node] = field(default_factory=list)
     _count: int = 0
 
@@ -124,7 +128,8 @@ class _Reading:
             name = self._key(key, location)
             if name in own:
                 first = self.lines[(*location, name)]
-                self._report((*location, name), key, f"is given twice, first on line {first}; remove one of the two")
+                message = f"is given twice, first on line {first}; remove one of the two"
+                self.refused.append(Problem((*location, name), message, _line(key)))
                 continue
             own[name] = self.value(value, (*location, name))
             self.lines[(*location, name)] = _line(key)
@@ -182,7 +187,7 @@ class _Reading:
         return text
 
     def _report(self, location: Location, node: Node, message: str) -> None:
-        self.problems.append(Problem(location, message, _line(node)))
+        self.rewritten.append(Problem(location, message, _line(node)))
 
 
 def _resolved(text: str) -> object:
@@ -190,7 +195,7 @@ def _resolved(text: str) -> object:
     if text in _WORDS:
         return _WORDS[text]
     digits = _digits(text)
-    if len(digits) <= _LONGEST_WHOLE and _WHOLE.fullmatch(digits) and abs(int(digits, 0)) <= _LARGEST_WHOLE:
+    if len(digits) <= _LONGEST_WHOLE and _WHOLE.fullmatch(digits) and int(digits, 0) in _WHOLE_RANGE:
         return int(digits, 0)
     if _FRACTION.fullmatch(digits):
         fraction = float(digits)
