@@ -38,5 +38,5 @@ class Resource:
         return View(self.props, self.urn, partial=tokens.is_patch(self.type))
 
     def kubernetes_name(self) -> str | None:
-        """A Kubernetes object's ``metadata.name``; None when it is left to Pulumi."""
+        """Return a Kubernetes object's ``metadata.name``; None when it is left to Pulumi."""
         return self.view.at("metadata", "name").text()
