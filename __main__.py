@@ -15,7 +15,8 @@ from eks_gpu.nodes.karpenter import Karpenter, KarpenterArgs
 from eks_gpu.observability.gpu_monitoring import GpuMonitoring, GpuMonitoringArgs
 from eks_gpu.settings.platform import Environment
 from eks_gpu.storage.model_cache import ModelCache, ModelCacheArgs
-from eks_gpu.workloads.vllm_server import VllmServer, VllmServerArgs
+from eks_gpu.workloads.model_server import ModelServerArgs
+from eks_gpu.workloads.serving import serve
 
 settings = stack_config.load()
 tags = stack_tags(stack=pulumi.get_stack(), environment=settings.environment, owner=settings.owner)
@@ -48,15 +49,14 @@ if settings.gpu_software:
             settings=settings.model_cache, cluster=cluster, namespace=INFERENCE, protect=protected, after=[space]
         )
         cache = ModelCache("model-cache", kept, opts).claim
-        if settings.workloads and settings.workloads.vllm:
-            served = VllmServerArgs(
-                settings=settings.workloads.vllm,
+        if settings.workloads:
+            place = ModelServerArgs(
                 cluster=cluster,
                 namespace=INFERENCE,
                 gpu_software=gpus,
                 cache=cache,
                 after=[space, *pools],
             )
-            pulumi.export("vllm_url", VllmServer("vllm", served, opts).url)
+            pulumi.export("server_urls", serve(settings.workloads, place, opts))
 
 pulumi.export("cluster_name", cluster.name)

@@ -159,3 +159,6 @@ MODEL_BYTES = "eks-gpu.io/model-bytes"
 
 IMAGE_BYTES = "eks-gpu.io/image-bytes"
 """Annotation of pods: how many bytes the node must pull and unpack first."""
+
+FULL_IMAGE_REASON = "eks-gpu.io/full-image-reason"
+"""Annotation of Triton pods that run the image with every backend: why."""

@@ -3,94 +3,26 @@
 from __future__ import annotations
 
 import re
-from typing import Final, Self
+from typing import ClassVar, Final, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from eks_gpu.facts import images, instances, model_names
+from eks_gpu.facts import images, model_names
 from eks_gpu.settings.block import Block
+from eks_gpu.settings.model_server import Server, types_with
 
 _MODEL: Final = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
+_FOLDER: Final = re.compile(r"(?:\w[\w.-]*)(?:/\w[\w.-]*)*", re.ASCII)
 _SECRET: Final = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?")
-_PINNED_TAG: Final = re.compile(r".+:(?!latest$|main$|nightly)[\w][\w.-]*", re.ASCII)
-_DIGEST: Final = re.compile(r".+@sha256:[0-9a-f]{64}")
 
 GPU_MEMORY_SHARE: Final = 0.9
 """Part of a GPU's memory that vLLM takes, its own default: weights first, then the cache of keys and values."""
 
-GPU_NAMES: Final = frozenset(kind.gpu_name for kind in instances.CATALOGUE.values() if kind.gpu_count)
-"""Every GPU model that a pool can have, as pools label it."""
 
-
-class _Server(Block):
-    """What every model server has in common."""
-
-    replicas: int = Field(default=1, ge=1)
-    """Pods that serve. Two or more get a PodDisruptionBudget."""
-
-    gpus: int = Field(default=1, ge=1, le=8)
-    """Whole GPUs of one pod, on one node."""
-
-    gpu_types: tuple[str, ...] = Field(min_length=1)
-    """GPU models the server may run on, first choice first: ``a10g``. No others. No default: this is the bill."""
-
-    spare_gpus: int = Field(default=0, ge=0)
-    """GPUs that stand by for a rolling update. With enough of them for one pod, the new pod starts before an old one
-    goes; with none it would wait for ever for a GPU that the old pod holds, so an old one goes first."""
-
-    cpu_per_gpu: float = Field(default=4, ge=1, le=32)
-    """CPU cores for each GPU. Four to eight keep it fed; a g5.xlarge has 3.9, so there ask for three."""
-
-    memory_gib_per_gpu: int = Field(default=16, ge=4, le=256)
-    """Memory for each GPU in GiB, shared memory included. Eight to sixteen suit inference."""
-
-    shared_memory_gib: int = Field(default=8, ge=1)
-    """Size of ``/dev/shm`` in GiB. It is memory and counts against the pod's limit; Kubernetes' own 64 MiB end in a bus
-    error as soon as processes exchange tensors."""
-
-    @field_validator("gpu_types")
-    @classmethod
-    def _known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        unknown = sorted(set(names) - GPU_NAMES)
-        if unknown:
-            raise ValueError(f"unknown GPU models {', '.join(unknown)}; known are {', '.join(sorted(GPU_NAMES))}")
-        repeated = sorted({name for name in names if names.count(name) > 1})
-        if repeated:
-            raise ValueError(f"{', '.join(repeated)} stands there twice; the order is the order of preference")
-        return names
-
-    @model_validator(mode="after")
-    def _shared_memory_leaves_room(self) -> Self:
-        if self.shared_memory_gib * 2 > self.memory_gib:
-            raise ValueError(
-                f"shared_memory_gib {self.shared_memory_gib} is more than half of the pod's {self.memory_gib} GiB of "
-                "memory, which it counts against; raise memory_gib_per_gpu or lower it"
-            )
-        return self
-
-    @model_validator(mode="after")
-    def _some_node_has_the_gpus(self) -> Self:
-        most = max(kind.gpu_count for kind in _types(self.gpu_types))
-        if self.gpus > most:
-            raise ValueError(
-                f"no instance type has {self.gpus} GPUs of {' or '.join(self.gpu_types)}; "
-                f"the most on one node are {most}"
-            )
-        return self
-
-    @property
-    def memory_gib(self) -> int:
-        """Memory of one pod in GiB, shared memory included."""
-        return self.memory_gib_per_gpu * self.gpus
-
-    @property
-    def may_surge(self) -> bool:
-        """Whether a rolling update can start a new pod before an old one goes."""
-        return self.spare_gpus >= self.gpus
-
-
-class Vllm(_Server):
+class Vllm(Server):
     """A server of one language model, with vLLM's OpenAI-compatible API."""
+
+    _public_image: ClassVar[images.Image] = images.VLLM
 
     model: str
     """Model on the hub: ``organisation/name``."""
@@ -109,12 +41,6 @@ class Vllm(_Server):
     hf_token_secret: str | None = None
     """Name of an existing Secret in the namespace, with the hub's token under ``token``, for models behind a licence.
     The token itself never stands in settings."""
-
-    image: str | None = None
-    """Image in place of the pinned public one, for mirrors and own builds: with an exact tag or a digest."""
-
-    image_size_gb: float | None = Field(default=None, gt=0)
-    """Unpacked size of ``image`` in GB: a rollout waits for its pull. The public image's size by default."""
 
     @field_validator("model")
     @classmethod
@@ -136,13 +62,6 @@ class Vllm(_Server):
             )
         return name
 
-    @field_validator("image")
-    @classmethod
-    def _is_pinned(cls, image: str | None) -> str | None:
-        if image is not None and not (_PINNED_TAG.fullmatch(image) or _DIGEST.fullmatch(image)):
-            raise ValueError(f"{image!r} is not pinned; give an exact tag or a digest, such as {images.VLLM.reference}")
-        return image
-
     @model_validator(mode="after")
     def _size_is_known(self) -> Self:
         if self.model_size_gb is None and model_names.model_bytes(self.model) is None:
@@ -151,7 +70,7 @@ class Vllm(_Server):
 
     @model_validator(mode="after")
     def _fits_the_gpus(self) -> Self:
-        largest = max(kind.gpu_memory_mib for kind in _types(self.gpu_types))
+        largest = max(kind.gpu_memory_mib for kind in types_with(self.gpu_types))
         room = GPU_MEMORY_SHARE * self.gpus * largest * 2**20
         if self.weights_bytes > room:
             raise ValueError(
@@ -168,15 +87,39 @@ class Vllm(_Server):
             return round(self.model_size_gb * images.GB)
         return model_names.model_bytes(self.model) or 0
 
-    @property
-    def image_reference(self) -> str:
-        """The image that runs."""
-        return self.image or images.VLLM.reference
 
-    @property
-    def image_bytes(self) -> int:
-        """Unpacked size of the image in bytes."""
-        return images.VLLM.size_bytes if self.image_size_gb is None else round(self.image_size_gb * images.GB)
+class Triton(Server):
+    """A server of whatever models a Triton repository on the model cache holds."""
+
+    _public_image: ClassVar[images.Image] = images.TRITON_FULL
+
+    model_repository: str = "triton"
+    """Folder of the repository on the cache. It is read only; somebody else brings the models."""
+
+    model_size_gb: float = Field(gt=0)
+    """Size of all models together in GB. No default: the start-up probe waits as long as reading them takes."""
+
+    full_image_reason: str | None = Field(default=None, min_length=1)
+    """Why the public image with every backend runs, 16 GB of it. Without a reason give an ``image`` of your own: the
+    slim ``py3-min`` variant and the backends that you need."""
+
+    @field_validator("model_repository")
+    @classmethod
+    def _stays_on_the_cache(cls, folder: str) -> str:
+        if not _FOLDER.fullmatch(folder):
+            raise ValueError(
+                f"{folder!r} is no folder on the cache; give a relative path such as triton or teams/search"
+            )
+        return folder
+
+    @model_validator(mode="after")
+    def _image_is_a_decision(self) -> Self:
+        if (self.image is None) == (self.full_image_reason is None):
+            raise ValueError(
+                "give either image, made of the py3-min variant and the backends needed, or full_image_reason, why the "
+                "public image with every backend runs"
+            )
+        return self
 
 
 class Workloads(Block):
@@ -185,6 +128,5 @@ class Workloads(Block):
     vllm: Vllm | None = None
     """A server of one language model."""
 
-
-def _types(gpu_names: tuple[str, ...]) -> list[instances.InstanceType]:
-    return [kind for kind in instances.CATALOGUE.values() if kind.gpu_name in gpu_names and kind.gpu_count]
+    triton: Triton | None = None
+    """A server of a repository of models."""

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from eks_gpu.facts import images, instances
-from eks_gpu.settings.workloads import GPU_NAMES, Vllm, Workloads
+from eks_gpu.settings.model_server import GPU_NAMES
+from eks_gpu.settings.workloads import Triton, Vllm, Workloads
 
 BLOCK: dict[str, object] = {"model": "Qwen/Qwen2.5-7B-Instruct", "gpu_types": ("a10g",)}
 
@@ -141,3 +142,31 @@ def test_every_gpu_model_that_a_pool_can_have_is_known(name: str) -> None:
     memory = max(kind.gpu_memory_mib for kind in instances.CATALOGUE.values() if kind.gpu_name == name)
     assert read(gpu_types=(name,), model="org/tiny-1b").gpu_types == (name,)
     assert memory > 0
+
+
+def triton_mistake(**block: object) -> str:
+    with pytest.raises(ValidationError) as refused:
+        Triton.model_validate({"gpu_types": ("a10g",), "model_size_gb": 10.0, "image": "mirror/triton:1", **block})
+    [error] = refused.value.errors()
+    return error["msg"].removeprefix("Value error, ")
+
+
+@pytest.mark.parametrize(
+    "choice", [{"image": None}, {"full_image_reason": "all of them are needed"}], ids=["neither", "both"]
+)
+def test_w10_tritons_image_is_a_decision(choice: dict[str, object]) -> None:
+    assert triton_mistake(**choice) == (
+        "give either image, made of the py3-min variant and the backends needed, or full_image_reason, why the public "
+        "image with every backend runs"
+    )
+
+
+@pytest.mark.parametrize("folder", ["/models", "../secrets", "a//b", "", "a/"])
+def test_a_repository_stays_on_the_cache(folder: str) -> None:
+    assert triton_mistake(model_repository=folder) == (
+        f"{folder!r} is no folder on the cache; give a relative path such as triton or teams/search"
+    )
+
+
+def test_w04_a_repository_must_state_its_size() -> None:
+    assert triton_mistake(model_size_gb=0) == "Input should be greater than 0"

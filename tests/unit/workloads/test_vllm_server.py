@@ -9,10 +9,12 @@ import pytest
 
 from eks_gpu.facts import images
 from eks_gpu.gpu.gpu_software import GpuSoftware
+from eks_gpu.planning.start_up import StartUpBudget
 from eks_gpu.recording import Recording, record
 from eks_gpu.settings.workloads import Vllm
 from eks_gpu.storage.model_cache import CacheClaim
-from eks_gpu.workloads.vllm_server import VllmServer, VllmServerArgs, vllm_start_up
+from eks_gpu.workloads.server_manifest import ServerPlan
+from eks_gpu.workloads.vllm_server import VllmServer, VllmServerArgs, vllm
 from tests.support.clusters import cluster
 
 DEPLOYMENT = "kubernetes:apps/v1:Deployment"
@@ -54,6 +56,18 @@ def build(settings: Vllm | None = None, *, outputs: bool = False, runtime_class:
         pulumi.export("url", VllmServer("chat", args).url)
 
     return record(program)
+
+
+def start_up(settings: Vllm, throughput_mibps: int) -> StartUpBudget:
+    cache = CacheClaim(claim_name="cache", read_bytes_per_second=ELASTIC)
+    return ServerPlan(
+        name="chat",
+        server=settings,
+        program=vllm(settings, cache),
+        gpu_software=software(),
+        cache=cache,
+        volume_throughput_mibps=throughput_mibps,
+    ).budget
 
 
 def pod(recording: Recording) -> Mapping[str, Any]:
@@ -118,9 +132,8 @@ def test_w04_140_gb_from_the_cache_get_sixty_tries() -> None:
 def test_w04_kubernetes_and_pulumi_wait_as_long_as_a_first_start_takes() -> None:
     large = server(model="meta-llama/Llama-3.1-70B-Instruct", gpus=8, image_size_gb=60)
     deployment = build(large).one(DEPLOYMENT)
-    budget = vllm_start_up(large, CacheClaim(claim_name="c", read_bytes_per_second=ELASTIC), 500)
     deadline = deployment["spec"]["progressDeadlineSeconds"]
-    assert deadline >= budget.rollout_seconds > 600
+    assert deadline >= start_up(large, 500).rollout_seconds > 600
     assert deployment.options.custom_timeouts["create"] == f"{deadline + 60}s"
 
 
@@ -133,8 +146,7 @@ def test_w04_pulumi_waits_for_one_pod_after_another_where_they_cannot_overlap() 
 
 
 def test_w04_a_slower_node_volume_makes_the_rollout_wait_longer() -> None:
-    claim = CacheClaim(claim_name="c", read_bytes_per_second=ELASTIC)
-    assert vllm_start_up(server(), claim, 125).rollout_seconds > vllm_start_up(server(), claim, 500).rollout_seconds
+    assert start_up(server(), 125).rollout_seconds > start_up(server(), 500).rollout_seconds
 
 
 def test_w05_models_are_kept_on_the_cache() -> None:
