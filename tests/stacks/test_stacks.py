@@ -67,7 +67,7 @@ def test_no_provider_function_is_left_unanswered(stack: Recorded) -> None:
 
 
 def test_exports_what_people_ask_for(stack: Recorded) -> None:
-    assert {"cluster_name", "vllm_url"} <= stack.recording.exports.keys()
+    assert {"cluster_name", "server_urls"} <= stack.recording.exports.keys()
 
 
 def test_inputs_are_plain_json_once_known(stack: Recorded) -> None:
