@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
-from eks_gpu.facts import labels
+from eks_gpu.facts import labels, resources
 
 SOURCE = (
     "NVIDIA/dcgm-exporter 4.5.3-4.8.2 (691c92762eb5) and 4.6.0-4.8.3 etc/default-counters.csv and "
@@ -361,6 +361,10 @@ THROTTLING_CLOCK_EVENTS: tuple[str, ...] = ("hw_power_brake", "hw_thermal", "sw_
 
 EXPORTER_JOB = "dcgm-exporter"
 """The ``job`` label of the scrape on both paths; also the name of the chart's release, service and pods."""
+
+
+EXPORTER_ENVIRONMENT: Mapping[str, str] = MappingProxyType({"NVIDIA_RESOURCE_NAMES": resources.GPU_SHARED})
+"""By itself the exporter names the pods of whole GPUs and MIG instances only; a shared GPU would seem to be idle."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -160,6 +160,7 @@ def chart_values(sharing_config: str, counters: str) -> dict[str, object]:
         "dcgmExporter": {
             "enabled": True,
             "config": {"create": False, "name": counters},
+            "env": [{"name": name, "value": value} for name, value in metrics.EXPORTER_ENVIRONMENT.items()],
             # Monitoring scrapes it by a ServiceMonitor of its own, with the node's name and the labels that the
             # Prometheus selects by. Two would count every GPU twice.
             "serviceMonitor": {"enabled": False},

@@ -26,6 +26,7 @@ def chart_values(runtime_class_name: str | None) -> dict[str, object]:
         "nodeSelector": {labels.GPU_PRESENT: "true"},
         "tolerations": [taints.TOLERATE_EVERYTHING],
         "resources": _RESOURCES,
+        "extraEnv": [{"name": name, "value": value} for name, value in metrics.EXPORTER_ENVIRONMENT.items()],
         "service": {"type": "ClusterIP"},
         # Ours, because it must carry the node's name and the labels that the Prometheus selects by.
         "serviceMonitor": {"enabled": False},

@@ -157,6 +157,12 @@ def test_m07_the_exporter_loads_our_list_and_restarts_when_it_changes() -> None:
     assert "runtimeClassName" not in values
 
 
+def test_m05_the_pods_of_a_shared_gpu_are_named() -> None:
+    assert exporter.chart_values(None)["extraEnv"] == [
+        {"name": "NVIDIA_RESOURCE_NAMES", "value": "nvidia.com/gpu.shared"}
+    ]
+
+
 def test_m07_the_bundled_prometheus_reads_every_scrape_and_rule() -> None:
     spec = prometheus.chart_values(BundledPrometheus())["prometheus"]["prometheusSpec"]
     assert spec["serviceMonitorSelectorNilUsesHelmValues"] is False
