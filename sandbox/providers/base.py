@@ -1,7 +1,7 @@
 """A resource provider plugin over gRPC: joins a `StandIn` to the engine.
 
-It speaks the protocol directly, on threads: a good part of the start of the SDK's own provider server goes into asyncio and
-modules that a stand-in never uses, and every preview waits for that start.
+It speaks the protocol directly, on threads: a good part of the start of the SDK's own provider server goes into asyncio
+and modules that a stand-in never uses, and every preview waits for that start.
 """
 
 from __future__ import annotations
@@ -46,16 +46,16 @@ _KINDS: Final = {
 class Plugin:
     """The engine's calls, each turned into one of the stand-in's methods.
 
-    Neither secrets, output values nor resource references are accepted: the engine then sends plain values and marks the
-    outputs of secret inputs by itself.
+    Neither secrets, output values nor resource references are accepted: the engine then sends plain values and marks
+    the outputs of secret inputs by itself.
     """
 
     def __init__(self, stand_in: StandIn) -> None:
         """Serve `stand_in`."""
         self._stand_in = stand_in
 
-    def methods(self) -> dict[str, grpc.RpcMethodHandler]:
-        """Return the protocol's methods by name; those that are missing answer "unimplemented", as the engine expects."""
+    def methods(self) -> dict[str, grpc.RpcMethodHandler[Any, Any]]:
+        """Return the protocol's methods by name; the others answer "unimplemented", as the engine expects."""
         return {
             "Handshake": _method(provider_pb2.ProviderHandshakeRequest, self.handshake),
             "GetPluginInfo": _method(empty_pb2.Empty, self.plugin_info),
@@ -159,8 +159,10 @@ class Plugin:
     def invoke(self, request: provider_pb2.InvokeRequest) -> provider_pb2.InvokeResponse:
         """Answer a provider function."""
         outputs = self._stand_in.invoke(request.tok, decode(request.args))
-        # `return` is a keyword, so that the field can only be given from a mapping.
-        return provider_pb2.InvokeResponse(**{"return": encode(outputs)})
+        response = provider_pb2.InvokeResponse()
+        # `return` is a keyword, so that the field can only be reached by its name as text.
+        getattr(response, "return").CopyFrom(encode(outputs))
+        return response
 
     def construct(self, request: provider_pb2.ConstructRequest) -> provider_pb2.ConstructResponse:
         """Refuse a remote component by name: only the stand-in for `eks` has some."""
@@ -180,7 +182,7 @@ def plain(value: Any) -> Any:  # noqa: ANN401 - a setting may be any JSON value
 
 
 def serve(stand_in: StandIn) -> None:
-    """Serve `stand_in` on a free port of 127.0.0.1, print the port, and stay until the engine ends or ends this process."""
+    """Serve `stand_in` on a free port of 127.0.0.1, print the port, and stay until the engine ends."""
     server, port = start(stand_in)
     sys.stdout.write(f"{port}\n")
     sys.stdout.flush()
@@ -208,13 +210,13 @@ def _leave_with(parent: int) -> None:
     os._exit(0)
 
 
-def _method(request: type[_Request], answer: Callable[[_Request], Message]) -> grpc.RpcMethodHandler:
+def _method(request: type[_Request], answer: Callable[[_Request], Message]) -> grpc.RpcMethodHandler[Any, Any]:
     def handle(message: _Request, context: grpc.ServicerContext) -> Message:
         try:
             return answer(message)
         except StandInError as refusal:
             context.abort(grpc.StatusCode.FAILED_PRECONDITION, str(refusal))
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - whatever it is, the engine must get an answer
             # The engine shows the text only; the rest goes to the plugin's error stream, which the engine logs.
             sys.excepthook(type(error), error, error.__traceback__)
             context.abort(grpc.StatusCode.INTERNAL, f"{type(error).__name__}: {error}")

@@ -14,7 +14,7 @@ _INDEX: Final = re.compile(r"\[\d+\]")
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One difference: its path (`ebs[0].volumeSize`), what happened (`add`, `delete` or `update`), and whether it replaces."""
+    """One difference: its path (`ebs[0].size`), what happened (`add`, `delete`, `update`), and whether it replaces."""
 
     path: str
     action: str
@@ -24,8 +24,9 @@ class Change:
 def changes(old: Properties, new: Properties, replaces: Iterable[str] = ()) -> list[Change]:
     """Return the differences from `old` to `new`.
 
-    `replaces` names the properties that cannot be changed in place, without indices (`vpcConfig.subnetIds`); a change above
-    such a property counts if it changes the property too. Names that begin with two underscores belong to the provider.
+    `replaces` names the properties that cannot be changed in place, without indices (`vpcConfig.subnetIds`); a change
+    above such a property counts if it changes the property too. Names that begin with two underscores belong to the
+    provider.
     """
     fixed = tuple(replaces)
     return [

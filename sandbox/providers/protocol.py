@@ -1,8 +1,8 @@
 """The messages of Pulumi's plugin protocol, without the rest of the SDK.
 
-`import pulumi` takes most of a plugin's start (a third of a second on a busy machine), and a stand-in needs nothing of it but
-these generated messages. They are loaded from the SDK's own files, as a package of their own name; a process that has
-imported `pulumi` already shares that one's.
+`import pulumi` takes more than half of a plugin's start (0.3 of 0.55 seconds on a busy machine), and a stand-in needs
+nothing of it but these generated messages. They are loaded from the SDK's own files, as a package of their own name; a
+process that has imported `pulumi` already shares that one's.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What a Pulumi SDK says about its resource types, read from the SDK's source text.
 
 Reading the text of one class costs a few milliseconds; importing the module that holds it costs up to 250 (all of
-`pulumi_aws.ec2`), and a preview waits for it. The sources are generated, so their form is regular: a class `<Type>Args` whose
-constructor lists every input with its type, and one getter per property that carries the wire's name.
+`pulumi_aws.ec2`), and a preview waits for it. The sources are generated, so their form is regular: a class `<Type>Args`
+whose constructor lists every input with its type, and one getter per property that carries the wire's name.
 """
 
 from __future__ import annotations
@@ -75,7 +75,6 @@ class Sdk:
 
     @cached_property
     def _table(self) -> str:
-        # Kubernetes registers its modules from the table in `_tables.py` or `__init__.py`, the others from `__init__.py`.
         return _text(self.root / "__init__.py")
 
     def tokens(self) -> list[str]:
@@ -101,7 +100,7 @@ class Sdk:
         return self.root.joinpath(*module.split(".")[1:]), class_name
 
     def nested(self, service: Path, name: str) -> Mapping[str, Field] | None:
-        """Return the properties of the nested input type `name` (`EbsArgs`, or `_meta.v1.ObjectMetaArgs` of elsewhere)."""
+        """Return the properties of the nested input type `name` (`EbsArgs`, `_meta.v1.ObjectMetaArgs`)."""
         return _nested(self.root, service, name)
 
 

@@ -52,6 +52,7 @@ class StandIn(ABC):
 
     def configure(self, config: Properties) -> None:
         """Take the provider's settings; called once, before anything but a check of the settings."""
+        del config
 
     def check_config(self, config: Properties) -> Checked:
         """Judge the provider's settings by default: everything is taken."""

@@ -1,7 +1,7 @@
 """Properties between the engine's protobuf and plain Python.
 
-Secrets and output values are unwrapped: a stand-in tells the engine that it does not take them, and the engine then marks
-the outputs that belong to a secret input by itself.
+Secrets and output values are unwrapped: a stand-in tells the engine that it does not take them, and the engine then
+marks the outputs that belong to a secret input by itself.
 """
 
 from __future__ import annotations

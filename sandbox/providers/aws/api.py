@@ -1,4 +1,4 @@
-"""Calls to the moto server, one boto3 client per service."""
+"""Calls to the moto server, one botocore client per service."""
 
 from __future__ import annotations
 
@@ -42,15 +42,18 @@ class Api:
         self._lock = threading.Lock()
 
     def call(self, service: str, operation: str, **arguments: object) -> Properties:
-        """Call an operation by its boto3 name; arguments that are None are left out; raise `ApiError` on a refusal."""
-        from botocore.exceptions import ClientError  # noqa: PLC0415 - boto3 costs a preview nothing
+        """Call an operation by its Python name; arguments that are None are left out; raise `ApiError` on a refusal."""
+        from botocore.exceptions import ClientError  # noqa: PLC0415 - it costs a preview nothing
 
         method = getattr(self._client(service), operation)
         try:
             response: Properties = method(**{key: value for key, value in arguments.items() if value is not None})
         except ClientError as error:
             details = error.response["Error"]
-            raise ApiError(service, operation, details["Code"], details["Message"]) from None
+            message = details["Message"]
+            if "<!doctype" in message.lower():  # the server's answer to a call it does not have, or fails in
+                message = "moto does not know this call, or not with these arguments"
+            raise ApiError(service, operation, details["Code"], message) from None
         return response
 
     def pages(self, service: str, operation: str, key: str, **arguments: object) -> Iterator[Any]:
@@ -59,17 +62,17 @@ class Api:
         for page in client.get_paginator(operation).paginate(**arguments):
             yield from page.get(key, ())
 
-    def _client(self, service: str) -> Any:  # noqa: ANN401 - boto3 makes its client classes at run time
+    def _client(self, service: str) -> Any:  # noqa: ANN401 - botocore makes its client classes at run time
         with self._lock:
             if service not in self._clients:
                 self._clients[service] = self._make_client(service)
             return self._clients[service]
 
     def _make_client(self, service: str) -> Any:  # noqa: ANN401 - as above
-        import boto3  # noqa: PLC0415 - a preview that asks AWS nothing does not pay for it
-        from botocore.config import Config  # noqa: PLC0415
+        from botocore.config import Config  # noqa: PLC0415 - a preview that asks AWS nothing does not pay for it
+        from botocore.session import get_session  # noqa: PLC0415 - as above
 
-        return boto3.client(
+        return get_session().create_client(
             service,
             region_name=self.region,
             endpoint_url=self._endpoint or _sandbox_endpoint(),

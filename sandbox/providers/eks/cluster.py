@@ -1,7 +1,7 @@
 """The component `eks:index:Cluster`, with the children, names and outputs of the real one.
 
-Read from pulumi-eks nodejs/eks/cluster/cluster.ts (2026-08-12, after v4.3.0). It does not wait for the API server, does not
-look for the `aws` program, and does not ask AWS for add-on versions or the issuer's certificate.
+Read from pulumi-eks nodejs/eks/cluster/cluster.ts (2026-08-12, after v4.3.0). It does not wait for the API server, does
+not look for the `aws` program, and does not ask AWS for add-on versions or the issuer's certificate.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sandbox.providers.eks.addons import make_addons
 from sandbox.providers.eks.kubeconfig import kubeconfig
 from sandbox.providers.eks.resources import Child, KubernetesProvider
 from sandbox.providers.eks.security_groups import cluster_security_group, merged_tags, node_security_group
-from sandbox.providers.eks.service_role import ServiceRole
+from sandbox.providers.eks.service_role import ServiceRole, trust_policy
 
 TOKEN: Final = "eks:index:Cluster"  # noqa: S105 - a type token
 _NODE_POLICIES: Final = ("AmazonEKSWorkerNodePolicy", "AmazonEKS_CNI_Policy", "AmazonEC2ContainerRegistryReadOnly")
@@ -79,15 +79,13 @@ class Cluster(pulumi.ComponentResource):
         given = self._options.get("serviceRole")
         if given is not None:
             return given, []
-        made = ServiceRole(
-            f"{self._name}-eksRole",
-            "eks.amazonaws.com",
-            ["AmazonEKSClusterPolicy"],
-            self._child,
-            description="Allows EKS to manage clusters on your behalf.",
-            actions=("sts:AssumeRole", "sts:TagSession"),
-            tags=self._options.get("tags"),
-        )
+        service = "eks.amazonaws.com"
+        properties = {
+            "assumeRolePolicy": trust_policy(service, ("sts:AssumeRole", "sts:TagSession")),
+            "description": "Allows EKS to manage clusters on your behalf.",
+            "tags": self._options.get("tags"),
+        }
+        made = ServiceRole(f"{self._name}-eksRole", service, ["AmazonEKSClusterPolicy"], properties, self._child)
         return made.role, [made.role, *made.attachments]
 
     def _subnets(self) -> pulumi.Input[Any]:
@@ -147,7 +145,7 @@ class Cluster(pulumi.ComponentResource):
         if not options.get("createInstanceRole"):
             return [], None
         name = f"{self._name}-instanceRole"
-        made = ServiceRole(name, "ec2.amazonaws.com", _NODE_POLICIES, self._child, tags=options.get("tags"))
+        made = ServiceRole(name, "ec2.amazonaws.com", _NODE_POLICIES, {"tags": options.get("tags")}, self._child)
         profile = {"role": made.role.output("name")}
         Child("aws:iam/instanceProfile:InstanceProfile", f"{self._name}-instanceProfile", profile, self._child)
         return [made.role], made.role

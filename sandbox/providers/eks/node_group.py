@@ -1,7 +1,7 @@
 """The component `eks:index:ManagedNodeGroup`, with the children and outputs of the real one.
 
-Read from pulumi-eks nodejs/eks/nodes/nodegroup.ts (2026-08-12). What the real one does through look-ups in AWS (a recommended
-AMI for custom user data, the interfaces and subnets for EFA) is refused by name.
+Read from pulumi-eks nodejs/eks/nodes/nodegroup.ts (2026-08-12). What the real one does through look-ups in AWS (a
+recommended AMI for custom user data, the interfaces and subnets for EFA) is refused by name.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import pulumi
 
-from sandbox.providers.eks.resources import Child
+from sandbox.providers.eks.resources import Child, Met
 
 TOKEN: Final = "eks:index:ManagedNodeGroup"  # noqa: S105 - a type token
 _BEYOND: Final = (
@@ -46,13 +46,13 @@ class ManagedNodeGroup(pulumi.ComponentResource):
         """Make the node group `name`; raise `pulumi.InputPropertiesError` for options that cannot be built here."""
         super().__init__(TOKEN, name, dict(options), opts)
         _refuse(options)
-        core = _core(options["cluster"])
+        core, control_plane = _core(options["cluster"])
         child = pulumi.ResourceOptions(parent=self)
         template = _launch_template(name, options, child)
         role = options.get("nodeRole")
         properties = {key: options.get(key) for key in _OWN}
         properties |= {
-            "clusterName": options.get("clusterName") or core.apply(lambda found: found["cluster"].output("name")),
+            "clusterName": options.get("clusterName") or control_plane.apply(lambda found: found.output("name")),
             "nodeRoleArn": role.output("arn") if role is not None else options["nodeRoleArn"],
             "scalingConfig": pulumi.Output.from_input(options.get("scalingConfig") or {}).apply(
                 lambda given: {**_SIZE, **given}
@@ -63,7 +63,7 @@ class ManagedNodeGroup(pulumi.ComponentResource):
         if template is None:
             properties["diskSize"] = options.get("diskSize")
         if options.get("version") is None and options.get("launchTemplate") is None:
-            properties["version"] = core.apply(lambda found: found["cluster"].output("version"))
+            properties["version"] = control_plane.apply(lambda found: found.output("version"))
         ignored = ["scalingConfig.desiredSize"] if options.get("ignoreScalingChanges") else None
         group_opts = pulumi.ResourceOptions(parent=self, ignore_changes=ignored)
         group = Child("aws:eks/nodeGroup:NodeGroup", name, properties, group_opts)
@@ -71,8 +71,15 @@ class ManagedNodeGroup(pulumi.ComponentResource):
         self.register_outputs(self.outputs)
 
 
-def _core(cluster: Any) -> pulumi.Output[Any]:  # noqa: ANN401 - a cluster component, or its core data
-    return cluster.output("core") if isinstance(cluster, pulumi.Resource) else pulumi.Output.from_input(cluster)
+def _core(cluster: Met | pulumi.Input[dict[str, Any]]) -> tuple[pulumi.Output[Any], pulumi.Output[Any]]:
+    """Return the core data of a cluster, given as a component or as that data, and the control plane in it.
+
+    The control plane comes from an output of its own where there is one: one unknown in the core data hides all of it.
+    """
+    if isinstance(cluster, Met):
+        return cluster.output("core"), cluster.output("eksCluster")
+    core = pulumi.Output.from_input(cluster)
+    return core, core.apply(lambda found: found["cluster"])
 
 
 def _refuse(options: Mapping[str, Any]) -> None:

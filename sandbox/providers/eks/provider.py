@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from operator import methodcaller
 from typing import Any, Final
 
 import pulumi
@@ -55,7 +56,7 @@ class Eks(Provider):
         control_plane = met.output("eksCluster")
         known = pulumi.Output.all(
             credentials={key: args.get(key) for key in ("roleArn", "profileName")},
-            **{field: control_plane.apply(lambda found, field=field: found.output(field)) for field in fields},
+            **{field: control_plane.apply(methodcaller("output", field)) for field in fields},
         )
         return CallResult({"result": known.apply(lambda found: json.dumps(kubeconfig(found, found["credentials"])))})
 

@@ -5,8 +5,11 @@ The SDKs' own classes are not needed for that, and importing them would double t
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib import metadata
+from pathlib import Path
 from typing import Any, Final
 
 import pulumi
@@ -14,8 +17,7 @@ from pulumi.runtime import register_resource_module
 from pulumi.runtime.rpc import ResourceModule
 from semver import Version as VersionInfo
 
-KUBERNETES_PROVIDER: Final = "pulumi:providers:kubernetes"
-_PACKAGES: Final = {"aws": "pulumi-aws", "kubernetes": "pulumi-kubernetes"}
+_SDKS: Final = {"aws": "pulumi-aws", "kubernetes": "pulumi-kubernetes"}
 
 # The outputs that the components read, by type.
 OUTPUTS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -39,10 +41,18 @@ OUTPUTS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
-def package_version(token: str) -> str:
-    """Return the version of the SDK that is installed beside the program, so that no second plugin is started."""
-    package = token.split(":")[2] if token.startswith("pulumi:providers:") else token.split(":", maxsplit=1)[0]
-    return metadata.version(_PACKAGES[package])
+@cache
+def package_version(package: str) -> str | None:
+    """Return the version of the plugin `package` for children: that of the SDK here, if it is installed.
+
+    A program's own resources ask for the version of its SDK; with the same version, children share that plugin. A
+    program with another SDK has another version installed, and the engine then chooses.
+    """
+    version = metadata.version(_SDKS[package])
+    home = os.environ.get("PULUMI_HOME")
+    if home is not None and not (Path(home) / "plugins" / f"resource-{package}-v{version}").is_dir():
+        return None
+    return version
 
 
 class Child(pulumi.CustomResource):
@@ -55,7 +65,9 @@ class Child(pulumi.CustomResource):
         outputs: dict[str, Any] = dict.fromkeys(OUTPUTS.get(token, ()))
         given = {key: value for key, value in properties.items() if value is not None}
         if not (opts and opts.urn):
-            opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(version=package_version(token)))
+            opts = pulumi.ResourceOptions.merge(
+                opts, pulumi.ResourceOptions(version=package_version(token.split(":", maxsplit=1)[0]))
+            )
         super().__init__(token, name, {**outputs, **given}, opts)
 
     def output(self, name: str) -> pulumi.Output[Any]:
@@ -70,7 +82,7 @@ class KubernetesProvider(pulumi.ProviderResource):
     def __init__(self, name: str, settings: Mapping[str, Any], opts: pulumi.ResourceOptions) -> None:
         """Register a `kubernetes` provider with `settings`."""
         given = {key: value for key, value in settings.items() if value is not None}
-        version = pulumi.ResourceOptions(version=package_version(KUBERNETES_PROVIDER))
+        version = pulumi.ResourceOptions(version=package_version("kubernetes"))
         super().__init__("kubernetes", name, given, pulumi.ResourceOptions.merge(opts, version))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pulumi
@@ -20,18 +20,13 @@ class ServiceRole(pulumi.ComponentResource):
         name: str,
         service: str,
         policies: Sequence[str],
+        role: Mapping[str, Any],
         opts: pulumi.ResourceOptions,
-        *,
-        description: str | None = None,
-        actions: Sequence[str] = ("sts:AssumeRole",),
-        tags: pulumi.Input[Any] = None,
     ) -> None:
-        """Make the role and attach the AWS-managed `policies`, given by their names."""
+        """Make the role with the properties `role` and attach the AWS-managed `policies`, given by their names."""
         super().__init__("eks:index:ServiceRole", name, {}, opts)
         child = pulumi.ResourceOptions(parent=self)
-        statement = {"Action": list(actions), "Effect": "Allow", "Principal": {"Service": [service]}}
-        trust = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
-        properties = {"description": description, "assumeRolePolicy": trust, "tags": tags}
+        properties = {"assumeRolePolicy": trust_policy(service), **role}
         self.role = Child("aws:iam/role:Role", f"{name}-role", properties, child)
         self.attachments = [self._attach(name, f"arn:aws:iam::aws:policy/{policy}", child) for policy in policies]
         self.register_outputs({"directRole": self.role, "resolvedRole": self.role})
@@ -41,3 +36,9 @@ class ServiceRole(pulumi.ComponentResource):
         digest = hashlib.sha1(policy.encode(), usedforsecurity=False).hexdigest()[:8]
         properties = {"policyArn": policy, "role": self.role.output("name")}
         return Child("aws:iam/rolePolicyAttachment:RolePolicyAttachment", f"{name}-{digest}", properties, opts)
+
+
+def trust_policy(service: str, actions: Sequence[str] = ("sts:AssumeRole",)) -> str:
+    """Return the policy that lets `service` take a role."""
+    statement = {"Action": list(actions), "Effect": "Allow", "Principal": {"Service": [service]}}
+    return json.dumps({"Version": "2012-10-17", "Statement": [statement]})

@@ -37,10 +37,7 @@ class Kubernetes(StandIn):
 
     def check(self, token: str, old: Properties, new: Properties, name: NameRequest) -> Checked:
         """Judge an object of a type the SDK has; take every other as a custom resource."""
-        if token == RELEASE:
-            inputs = _release_inputs(old, new, name)
-        else:
-            inputs = _object_inputs(token, old, new, name)
+        inputs = _release_inputs(old, new, name) if token == RELEASE else _object_inputs(token, old, new, name)
         resource = self.sdk.resource(token)
         failures = problems(self.sdk, resource, inputs) if resource else _custom_resource_problems(token, inputs)
         if token.endswith("Patch") and not _has_name(inputs):
@@ -145,7 +142,7 @@ def _has_name(inputs: Properties) -> bool:
 
 
 def _custom_resource_problems(token: str, inputs: Properties) -> list[Failure]:
-    """A custom resource's schema is not known here; its kind and version must be those of its type."""
+    """Require what every object has: the schema of a custom resource is not known here."""
     if "/" not in token:
         return [Failure("", f'"{token}" is no type; a Kubernetes type reads kubernetes:GROUP/VERSION:KIND')]
     return [

@@ -40,8 +40,8 @@ _BY_PROVIDER: Final[Mapping[str, tuple[str, ...]]] = {
     "kubernetes:helm.sh/v3:Release": ("name", "namespace"),
 }
 
-# What the API server refuses to change (kubernetes v1.35 pkg/apis/*/validation); the real provider's update fails there,
-# and so does nobody any good: the stand-in shows the replacement that has to come.
+# What the API server refuses to change (kubernetes v1.35 pkg/apis/*/validation). The real provider's update fails
+# there; the stand-in shows the replacement that must come.
 _BY_API: Final[Mapping[str, tuple[str, ...]]] = {
     "kubernetes:node.k8s.io/v1:RuntimeClass": ("handler",),
     "kubernetes:storage.k8s.io/v1:StorageClass": ("reclaimPolicy", "volumeBindingMode"),

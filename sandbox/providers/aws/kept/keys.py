@@ -36,7 +36,10 @@ def _create_key(api: Api, inputs: Properties) -> Made:
     )["KeyMetadata"]
     _switch_rotation(api, key["KeyId"], inputs)
     policy = api.call(_KMS, "get_key_policy", KeyId=key["KeyId"], PolicyName="default")["Policy"]
-    computed = {"description": key["Description"], "multiRegion": key.get("MultiRegion", False), "rotationPeriodInDays": 365}
+    computed = {
+        "description": key["Description"],
+        "multiRegion": key.get("MultiRegion", False),
+    }
     return Made(key["KeyId"], {**computed, "arn": key["Arn"], "keyId": key["KeyId"], "policy": policy})
 
 

@@ -29,7 +29,7 @@ _BOOLEANS: Final = frozenset(
 
 def _data(inputs: Properties) -> dict[str, Any]:
     """Return the template's data as the API takes it."""
-    data = {
+    data: dict[str, Any] = {
         _RENAMED.get(key, _capital(key)): _converted(key, value)
         for key, value in inputs.items()
         if key not in _OUTSIDE and not key.startswith("__")

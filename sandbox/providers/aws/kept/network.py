@@ -45,6 +45,7 @@ def _vpc_outputs(api: Api, vpc: Properties) -> Properties:
     group = [*own, {"Name": "group-name", "Values": ["default"]}]
     main = [*own, {"Name": "association.main", "Values": ["true"]}]
     table = (found(api, _EC2, "describe_route_tables", "RouteTables", Filters=main) or {}).get("RouteTableId")
+    security_group = found(api, _EC2, "describe_security_groups", "SecurityGroups", Filters=group) or {}
     acl = found(api, _EC2, "describe_network_acls", "NetworkAcls", Filters=own) or {}
     return {
         "arn": arn(_EC2, f"vpc/{vpc['VpcId']}", api.region),
@@ -52,9 +53,7 @@ def _vpc_outputs(api: Api, vpc: Properties) -> Properties:
         "instanceTenancy": vpc["InstanceTenancy"],
         "dhcpOptionsId": vpc.get("DhcpOptionsId"),
         "ownerId": ACCOUNT_ID,
-        "defaultSecurityGroupId": (
-            found(api, _EC2, "describe_security_groups", "SecurityGroups", Filters=group) or {}
-        ).get("GroupId"),
+        "defaultSecurityGroupId": security_group.get("GroupId"),
         "mainRouteTableId": table,
         "defaultRouteTableId": table,
         "defaultNetworkAclId": acl.get("NetworkAclId"),
@@ -187,7 +186,7 @@ def _create_nat_gateway(api: Api, inputs: Properties) -> Made:
 
 
 def _nat_outputs(gateway: Properties) -> Properties:
-    address = next(iter(gateway.get("NatGatewayAddresses", ())), {})
+    address: Properties = next(iter(gateway.get("NatGatewayAddresses", ())), {})
     outputs = {
         "publicIp": address.get("PublicIp"),
         "privateIp": address.get("PrivateIp"),
