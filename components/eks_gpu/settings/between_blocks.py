@@ -29,6 +29,7 @@ def problems_between_blocks(data: object) -> Iterator[Problem]:
     yield from _system_nodes_are_the_new_clusters(platform)
     yield from _gpus_have_an_owner(platform)
     yield from _servers_find_their_gpus(platform)
+    yield from _servers_have_a_cache(platform)
     yield from _waivers_are_given_once(platform)
 
 
@@ -113,6 +114,15 @@ def _servers_find_their_gpus(platform: Data) -> Iterator[Problem]:
             yield Problem(
                 (*location, "gpu_types"),
                 f"is {', '.join(wanted)}, which no group or pool has; they have {', '.join(sorted(offered)) or 'none'}",
+            )
+
+
+def _servers_have_a_cache(platform: Data) -> Iterator[Problem]:
+    if platform.get("model_cache") is None:
+        for location, _ in _servers(platform):
+            yield Problem(
+                location,
+                "reads its models from a model_cache, and there is none; add one, say model_cache: {size_gib: 200}",
             )
 
 
