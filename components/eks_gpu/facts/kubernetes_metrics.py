@@ -13,8 +13,12 @@ NODE_INFO = "kube_node_info"
 NODE_LABELS = "kube_node_labels"
 NODE_ALLOCATABLE = "kube_node_status_allocatable"
 NODE_CAPACITY = "kube_node_status_capacity"
+POD_PHASE = "kube_pod_status_phase"
+POD_REQUESTS = "kube_pod_container_resource_requests"
 
-KNOWN: frozenset[str] = frozenset({UP, NODE_INFO, NODE_LABELS, NODE_ALLOCATABLE, NODE_CAPACITY})
+KNOWN: frozenset[str] = frozenset(
+    {UP, NODE_INFO, NODE_LABELS, NODE_ALLOCATABLE, NODE_CAPACITY, POD_PHASE, POD_REQUESTS}
+)
 """Everything an alert of ours may read besides the GPU metrics."""
 
 

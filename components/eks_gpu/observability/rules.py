@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from eks_gpu.observability.alerts import collection, health, memory, recording, thermal, waste
+from eks_gpu.observability.alerts import collection, health, memory, recording, scheduling, thermal, waste
 from eks_gpu.observability.alerts.alert import Alert, RecordingRule, Subject
 from eks_gpu.settings.monitoring import AlertThresholds, Monitoring
 
@@ -24,6 +24,7 @@ def alerts(thresholds: AlertThresholds | None = None) -> tuple[Alert, ...]:
         *thermal.alerts(thresholds),
         *memory.alerts(thresholds),
         *waste.alerts(thresholds),
+        *scheduling.alerts(thresholds),
         *collection.alerts(),
     )
 

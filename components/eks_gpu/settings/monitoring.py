@@ -97,6 +97,9 @@ class AlertThresholds(Block):
     idle_after_minutes: Minutes = 60
     """How long a GPU must be idle or underused before anyone is told."""
 
+    pod_pending_minutes: Minutes = 15
+    """How long a pod may wait for a GPU: a node boots in three minutes, and a large image takes some more."""
+
     single_bit_errors_per_hour: int = Field(default=100, ge=1)
     """Corrected memory errors within an hour that predict a failure."""
 

@@ -137,6 +137,7 @@ def test_a_threshold_reaches_its_alert(change: dict[str, object], name: str, par
         ({"temperature_warning_minutes": 9}, "GpuTemperatureHigh", "9m"),
         ({"memory_minutes": 20}, "GpuMemoryNearlyFull", "20m"),
         ({"idle_after_minutes": 30}, "GpuIdle", "30m"),
+        ({"pod_pending_minutes": 5}, "GpuPodPending", "5m"),
     ],
 )
 def test_a_duration_reaches_its_alert(change: dict[str, object], name: str, hold: str) -> None:

@@ -25,6 +25,7 @@ class Subject(StrEnum):
     THERMAL = "thermal"
     MEMORY = "memory"
     WASTE = "waste"
+    SCHEDULING = "scheduling"
     COLLECTION = "collection"
 
 
