@@ -96,7 +96,8 @@ def test_a_secret_is_read_as_a_secret_output() -> None:
     def program() -> None:
         output = stack_config.secret(HOOK)
         output.apply(values.append)
-        output.apply(lambda _: asyncio.ensure_future(output.is_secret())).apply(secrets.append)
+        is_secret: pulumi.Output[bool] = pulumi.Output.from_input(asyncio.ensure_future(output.is_secret()))
+        is_secret.apply(secrets.append)
 
     record(program, config={"eks-gpu:slack_webhook": "hidden"}, secrets=frozenset({"eks-gpu:slack_webhook"}))
     assert values == ["hidden"]
