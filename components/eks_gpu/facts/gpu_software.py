@@ -52,6 +52,3 @@ METRICS_FILE = "dcgm-metrics.csv"
 
 MIG_MANAGER_WITH_REBOOT = "WITH_REBOOT"
 """Environment variable of the MIG manager: reboot the node if a GPU cannot be reset, as in most virtual machines."""
-
-VALIDATOR_WITH_WORKLOAD = "WITH_WORKLOAD"
-"""Environment variable of the operator's plugin validation: run a pod that asks for a GPU."""

@@ -145,6 +145,9 @@ def chart_values(sharing_config: str, counters: str) -> dict[str, object]:
         },
         "driver": {"enabled": False},
         "toolkit": {"enabled": False},
+        # The device plugin names a pod's GPUs to containerd itself (CDI), which the EKS NVIDIA images are set up for. The
+        # other way, an environment variable, would let any image that sets it see every GPU.
+        "cdi": {"enabled": True},
         "devicePlugin": {
             "enabled": True,
             # Without the default, a node that names no configuration gets an empty one.
@@ -169,9 +172,6 @@ def chart_values(sharing_config: str, counters: str) -> dict[str, object]:
             "enabled": True,
             "env": [{"name": gpu_software.MIG_MANAGER_WITH_REBOOT, "value": "true"}],
         },
-        # Off, because its pod asks for a GPU and waits where workloads hold them all. An empty list would render a null
-        # that the CRD refuses.
-        "validator": {"plugin": {"env": [{"name": gpu_software.VALIDATOR_WITH_WORKLOAD, "value": "false"}]}},
         # Feature discovery decides whether a node is a GPU node at all, so it must reach what the operands must reach:
         # every pool, whatever its taints.
         "daemonsets": {"tolerations": [taints.TOLERATE_EVERYTHING]},

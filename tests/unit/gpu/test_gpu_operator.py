@@ -112,10 +112,8 @@ def test_g05_a_node_whose_gpu_cannot_be_reset_reboots() -> None:
     assert install().one(RELEASE)["values"]["migManager"]["env"] == [{"name": "WITH_REBOOT", "value": "true"}]
 
 
-def test_validation_takes_no_gpu_from_workloads_and_its_list_is_not_empty() -> None:
-    assert install().one(RELEASE)["values"]["validator"]["plugin"]["env"] == [
-        {"name": "WITH_WORKLOAD", "value": "false"}
-    ]
+def test_a_pods_gpus_are_named_to_containerd_and_not_by_an_environment_variable() -> None:
+    assert install().one(RELEASE)["values"]["cdi"] == {"enabled": True}
 
 
 def test_every_block_of_values_is_one_that_the_chart_knows() -> None:
@@ -130,7 +128,6 @@ def test_every_block_of_values_is_one_that_the_chart_knows() -> None:
         "dcgm",
         "dcgmExporter",
         "migManager",
-        "validator",
         "daemonsets",
         "node-feature-discovery",
         "mig",
