@@ -75,11 +75,16 @@ def _cluster_security_group(api: Api, name: str, subnets: list[str]) -> dict[str
     group = api.call(
         "ec2",
         "create_security_group",
-        GroupName=f"eks-cluster-sg-{name}",
+        GroupName=security_group_name(name),
         Description="EKS created security group applied to ENI that is attached to EKS Control Plane master nodes",
         VpcId=subnet["VpcId"],
     )
     return {"clusterSecurityGroupId": group["GroupId"], "vpcId": subnet["VpcId"]}
+
+
+def security_group_name(cluster: str) -> str:
+    """Return the name of the security group that EKS makes for a cluster."""
+    return f"eks-cluster-sg-{cluster}"
 
 
 def _access_config(inputs: Properties) -> Properties:
