@@ -145,8 +145,8 @@ def chart_values(sharing_config: str, counters: str) -> dict[str, object]:
         },
         "driver": {"enabled": False},
         "toolkit": {"enabled": False},
-        # The device plugin names a pod's GPUs to containerd itself (CDI), which the EKS NVIDIA images are set up for. The
-        # other way, an environment variable, would let any image that sets it see every GPU.
+        # The device plugin names a pod's GPUs to containerd itself (CDI), which the EKS NVIDIA images are set up for.
+        # The other way, an environment variable, would let any image that sets it see every GPU.
         "cdi": {"enabled": True},
         "devicePlugin": {
             "enabled": True,
