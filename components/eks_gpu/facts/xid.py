@@ -70,6 +70,5 @@ def of_class(*classes: XidClass) -> tuple[int, ...]:
 FELL_OFF_THE_BUS = 79
 """The GPU is gone. Its series vanish with it, so no threshold sees this: alerts compare counts of GPUs instead."""
 
-DOUBLE_BIT_ECC = 48
 ROW_REMAP_RECORDED = 63
-ROW_REMAP_FAILED = 64
+"""The GPU noted a bad row of memory, which it replaces at the next reset."""

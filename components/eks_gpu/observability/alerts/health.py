@@ -109,7 +109,10 @@ def _device_alerts() -> tuple[Alert, ...]:
             hold="5m",
             severity=Severity.CRITICAL,
             summary="A node has fewer GPUs than it should have.",
-            description="node {{ $labels.node }} has only {{ $value }} GPUs left; one fell off the bus (XID 79)",
+            description=(
+                f"node {{{{ $labels.node }}}} has only {{{{ $value }}}} GPUs left; one fell off the bus "
+                f"(XID {xid.FELL_OFF_THE_BUS})"
+            ),
             lessons=("M06",),
         ),
         Alert(
