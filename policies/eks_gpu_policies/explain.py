@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from eks_gpu.facts.lessons import LESSONS
 from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.rule import Environment, Example, Rule, Scope
 
@@ -29,8 +30,8 @@ def _text(rule: AnyRule) -> Iterator[str]:
     yield f"Levels     {_levels(rule)}"
     yield f"Looks at   {rule.looks_at.what}"
     yield f"Needs      {_SCOPES[rule.scope]}"
-    if rule.lessons:
-        yield f"Lessons    {', '.join(rule.lessons)}"
+    for lesson in rule.lessons:
+        yield f"Lesson     {lesson}: {LESSONS[lesson]}"
     yield ""
     yield f"Why. {rule.why}"
     yield ""

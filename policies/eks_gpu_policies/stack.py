@@ -11,12 +11,14 @@ from eks_gpu.planning.graph import Graph
 from eks_gpu.planning.placement import admits
 from eks_gpu.planning.pod_template import PodTemplate
 from eks_gpu.planning.pool import Pool, PoolKind
-from eks_gpu.planning.reading import NotKnown, View, attempt
+from eks_gpu.planning.reading import NotKnown, View, attempt, need
 from eks_gpu_policies import tokens
 from eks_gpu_policies.options import Options
+from eks_gpu_policies.readers.claims import pods_by_file_system
 from eks_gpu_policies.readers.node_groups import read_node_group
 from eks_gpu_policies.readers.node_pools import read_node_pool
 from eks_gpu_policies.readers.pods import read_pods
+from eks_gpu_policies.readers.subnets import Location, pool_locations
 from eks_gpu_policies.resource import Resource
 
 T = TypeVar("T")
@@ -48,6 +50,9 @@ class Stack:
         self.options = options or Options()
         self.unreadable: list[tuple[str, str]] = []
         """URN of each resource that could not be read, with the kind of error."""
+        self._computed_from: dict[tuple[str, str, tuple[str, ...]], tuple[Resource, ...]] = {}
+        self._lands: dict[tuple[str, str, str], bool] = {}
+        self._locations: dict[str, tuple[Location, ...] | NotKnown] = {}
         self._by_type: dict[str, list[Resource]] = {}
         for resource in self.by_urn.values():
             self._by_type.setdefault(tokens.whole(resource.type), []).append(resource)
@@ -85,10 +90,18 @@ class Stack:
 
     def computed_from(self, resource: Resource, prop: str, *types: str) -> tuple[Resource, ...]:
         """Return the resources of ``types`` that a property was computed from, directly or as their component."""
-        sources = resource.property_dependencies.get(prop, frozenset())
-        urns = [urn for source in sorted(sources) for urn in (source, *self.graph.descendants(source))]
-        found = {urn: self.by_urn[urn] for urn in urns if urn in self.by_urn}
-        return tuple(item for item in found.values() if tokens.whole(item.type) in types)
+        question = (resource.urn, prop, types)
+        if question not in self._computed_from:
+            self._computed_from[question] = tuple(self._sources(resource, prop, types))
+        return self._computed_from[question]
+
+    def _sources(self, resource: Resource, prop: str, types: tuple[str, ...]) -> Iterator[Resource]:
+        sources = sorted(resource.property_dependencies.get(prop, ()))
+        urns = dict.fromkeys(urn for source in sources for urn in (source, *self.graph.descendants(source)))
+        for urn in urns:
+            source = self.by_urn.get(urn)
+            if source is not None and tokens.whole(source.type) in types:
+                yield source
 
     @cached_property
     def pools(self) -> tuple[Pool, ...]:
@@ -117,12 +130,39 @@ class Stack:
         """
         if not pool.buys_gpus:
             return False
-        return not pool.by_omission or any(_may_land(pod, pool) for pod in self.pods)
+        return not pool.by_omission or any(self._asks_and_lands(pod, pool) for pod in self.pods)
+
+    def _asks_and_lands(self, pod: PodTemplate, pool: Pool) -> bool:
+        return attempt(lambda: pod.asks_gpu) is True and self.may_land(pod, pool)
+
+    def may_land(self, pod: PodTemplate, pool: Pool) -> bool:
+        """Return whether taints and labels are known to let a pod onto a pool."""
+        question = (pod.urn, pod.path, pool.urn)
+        if question not in self._lands:
+            self._lands[question] = attempt(admits, pool, pod) is True
+        return self._lands[question]
+
+    @cached_property
+    def pods_by_file_system(self) -> Mapping[str, tuple[PodTemplate, ...]]:
+        """The pods that are known to mount each file system of the stack, by its URN."""
+        return pods_by_file_system(self)
+
+    def locations(self, pool: Pool) -> tuple[Location, ...]:
+        """Return the subnets a pool's nodes may be in; raise ``NotKnownError`` when that cannot be told."""
+        if pool.urn not in self._locations:
+            self._locations[pool.urn] = attempt(pool_locations, pool, self)
+        return need(self._locations[pool.urn])
 
     @cached_property
     def gpu_pools(self) -> tuple[Pool, ...]:
         """The pools that are known to buy GPUs."""
         return tuple(pool for pool in self.pools if attempt(self.is_gpu_pool, pool) is True)
+
+    @cached_property
+    def unclear_pools(self) -> tuple[NotKnown, ...]:
+        """What is not known about those pools of which nobody can tell whether they buy GPUs."""
+        answers = (attempt(self.is_gpu_pool, pool) for pool in self.pools)
+        return tuple(answer for answer in answers if isinstance(answer, NotKnown))
 
     def template(self, pool: Pool) -> View | None:
         """Return the properties of a pool's launch template or EC2NodeClass; None when it has none in the stack."""
@@ -134,8 +174,3 @@ class Stack:
     def node_pools(self) -> tuple[Pool, ...]:
         """Return Karpenter's pools."""
         return tuple(pool for pool in self.pools if pool.kind is PoolKind.NODE_POOL)
-
-
-def _may_land(pod: PodTemplate, pool: Pool) -> bool:
-    """Return whether a pod is known to ask for a GPU and to be let onto a pool."""
-    return attempt(lambda: pod.asks_gpu and admits(pool, pod)) is True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from eks_gpu.planning.pod_template import PodTemplate, PodVolume
@@ -13,31 +14,54 @@ if TYPE_CHECKING:
     from eks_gpu_policies.stack import Stack
 
 
-def mounts(pod: PodTemplate, file_system: Resource, stack: Stack) -> bool:
-    """Return whether a pod is known to mount ``file_system`` through a claim of the stack."""
-    volumes = attempt(lambda: need(pod.volumes))
-    if not isinstance(volumes, tuple):
-        return False
-    names = {attempt(_claim_of, volume) for volume in volumes}
-    claims = [claim for claim in stack.of_type(tokens.CLAIM) if attempt(claim.kubernetes_name) in names]
-    return any(_is_on(claim, file_system, stack) for claim in claims)
+def pods_by_file_system(stack: Stack) -> Mapping[str, tuple[PodTemplate, ...]]:
+    """Return the pods that are known to mount each file system of the stack, by its URN.
+
+    Claims are found by the name that pods give, classes and volumes by the name that claims give, file systems by
+    what the class or volume was computed from.
+    """
+    behind = {
+        tokens.STORAGE_CLASS: _file_systems(stack, tokens.STORAGE_CLASS, "parameters"),
+        tokens.VOLUME: _file_systems(stack, tokens.VOLUME, "spec"),
+    }
+    by_claim: dict[str, set[str]] = {}
+    for claim in stack.of_type(tokens.CLAIM):
+        name, spec = attempt(claim.kubernetes_name), claim.view["spec"]
+        named = {tokens.STORAGE_CLASS: spec["storageClassName"], tokens.VOLUME: spec["volumeName"]}
+        for token, place in named.items():
+            found = behind[token].get(attempt(place.text), frozenset())
+            if isinstance(name, str) and found:
+                by_claim.setdefault(name, set()).update(found)
+    mounted: dict[str, dict[int, PodTemplate]] = {}
+    for number, pod in enumerate(stack.pods):
+        for claim_name in _claims(pod):
+            for urn in by_claim.get(claim_name, ()):
+                mounted.setdefault(urn, {})[number] = pod
+    return {urn: tuple(pods.values()) for urn, pods in mounted.items()}
+
+
+def _file_systems(stack: Stack, token: str, prop: str) -> Mapping[object, frozenset[str]]:
+    """Return the URNs of the file systems behind each object of a kind, by its name."""
+    found: dict[object, frozenset[str]] = {}
+    for resource in stack.of_type(token):
+        urns = _urns(stack.computed_from(resource, prop, tokens.FILE_SYSTEM))
+        name = attempt(resource.kubernetes_name)
+        if isinstance(name, str) and urns:
+            found[name] = found.get(name, frozenset()) | urns
+    return found
+
+
+def _urns(resources: tuple[Resource, ...]) -> frozenset[str]:
+    return frozenset(resource.urn for resource in resources)
+
+
+def _claims(pod: PodTemplate) -> Iterator[str]:
+    volumes = attempt(need, pod.volumes)
+    for volume in volumes if isinstance(volumes, tuple) else ():
+        name = attempt(_claim_of, volume)
+        if isinstance(name, str):
+            yield name
 
 
 def _claim_of(volume: PodVolume) -> str | None:
     return volume.claim
-
-
-def _is_on(claim: Resource, file_system: Resource, stack: Stack) -> bool:
-    spec = claim.view["spec"]
-    class_name, volume_name = attempt(spec["storageClassName"].text), attempt(spec["volumeName"].text)
-    behind = (
-        (tokens.STORAGE_CLASS, class_name, "parameters"),
-        (tokens.VOLUME, volume_name, "spec"),
-    )
-    return any(
-        isinstance(name, str)
-        and attempt(resource.kubernetes_name) == name
-        and file_system in stack.computed_from(resource, prop, tokens.FILE_SYSTEM)
-        for token, name, prop in behind
-        for resource in stack.of_type(token)
-    )

@@ -19,13 +19,13 @@ _BUDGET: Final = "monthlyBudgetUsd"
 
 
 def _has_gpu_pools(_whole: Whole, stack: Stack) -> bool:
-    return bool(stack.gpu_pools)
+    return bool(stack.gpu_pools or stack.unclear_pools)
 
 
 def _check(_whole: Whole, stack: Stack) -> Iterator[Outcome]:
     budget = stack.options.monthly_budget_usd
     ceilings: list[Ceiling] = []
-    unbounded: list[Outcome] = []
+    unbounded: list[Outcome] = [undecided(what) for what in stack.unclear_pools]
     for pool in stack.gpu_pools:
         try:
             ceilings.append(ceiling(pool))

@@ -44,6 +44,10 @@ def _check(pool: Pool, stack: Stack) -> Iterator[Outcome]:
 
 
 def _size(pool: Pool, family: Family) -> Iterator[Outcome]:
+    mapped = pool.volume(family.image_device)
+    if mapped is not None and mapped.from_snapshot and mapped.size_gib is None:
+        yield Undecided("volumeSize", f"{family.image_device} is as large as its snapshot")
+        return
     size, said = _image_gib(pool, family)
     if size >= SMALLEST_GIB or _on_nvme(pool):
         return

@@ -8,14 +8,25 @@ from typing import Final
 from eks_gpu.facts import labels, resources
 from eks_gpu.facts.gpu_software import DEVICE_PLUGIN_CONFIG_VERSION
 from eks_gpu.facts.versions import NVIDIA_DEVICE_PLUGIN
-from eks_gpu.planning.placement import admits
 from eks_gpu.planning.pod_template import PodTemplate, WorkloadKind
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.reading import attempt, need
 from eks_gpu_policies import charts, examples, tokens
 from eks_gpu_policies.readers.sharing import SHARING_CHARTS, PluginConfigs, plugin_configs, time_sliced
 from eks_gpu_policies.resource import Resource
-from eks_gpu_policies.rule import Example, Level, Levels, Outcome, Problem, Rule, Severity, Subjects, Undecided, clauses
+from eks_gpu_policies.rule import (
+    Example,
+    Level,
+    Levels,
+    Outcome,
+    Problem,
+    Rule,
+    Severity,
+    Subjects,
+    Undecided,
+    clauses,
+    undecided,
+)
 from eks_gpu_policies.stack import Stack
 
 
@@ -27,7 +38,8 @@ def _check(release: Resource, stack: Stack) -> Iterator[Outcome]:
     configs = plugin_configs(release, stack)
     if not any(time_sliced(config) for config in configs.files.values()):
         return
-    if not stack.gpu_pools:
+    yield from (undecided(what) for what in stack.unclear_pools)
+    if not stack.gpu_pools and not stack.unclear_pools:
         yield Undecided("GPU pools", "time-slicing is configured and no pool that it may reach is in the stack")
     yield from clauses(*(_pool(pool, configs, stack) for pool in stack.gpu_pools))
 
@@ -50,12 +62,12 @@ def _inference(pool: Pool, stack: Stack) -> str | None:
         return f"whose label {labels.WORKLOAD} names no workload"
     if workload == WorkloadKind.INFERENCE:
         return "which serves inference"
-    pods = [pod for pod in stack.pods if attempt(_serves, pod, pool) is True]
+    pods = [pod for pod in stack.pods if attempt(_serves, pod) is True and stack.may_land(pod, pool)]
     return f"on which {pods[0].name} may serve" if pods else None
 
 
-def _serves(pod: PodTemplate, pool: Pool) -> bool:
-    return pod.asks_gpu and need(pod.kind) is WorkloadKind.INFERENCE and admits(pool, pod)
+def _serves(pod: PodTemplate) -> bool:
+    return pod.asks_gpu and need(pod.kind) is WorkloadKind.INFERENCE
 
 
 def _instead(pool: Pool) -> str:

@@ -14,7 +14,7 @@ from eks_gpu.facts.versions import GPU_OPERATOR
 from eks_gpu.planning.reading import View
 from eks_gpu_policies import charts, examples, tokens
 from eks_gpu_policies.resource import Resource
-from eks_gpu_policies.rule import Example, Outcome, Problem, Rule, Scope, Severity
+from eks_gpu_policies.rule import Example, Outcome, Problem, Rule, Scope, Severity, Undecided
 from eks_gpu_policies.stack import Stack
 from eks_gpu_policies.subjects import resources
 
@@ -26,7 +26,9 @@ _MOVING_REFERENCE: Final = re.compile(r"https?://[^\s]*/(?:master|main|HEAD|late
 
 def _check(resource: Resource, _stack: Stack) -> Iterator[Outcome]:
     token = tokens.whole(resource.type)
-    if token in tokens.HELM:
+    if not resource.props:
+        yield Undecided("version", "the engine is not told what this component was given")
+    elif token in tokens.HELM:
         yield from _chart(resource)
     elif token in tokens.ADD_ONS:
         yield from _add_on(resource.view)
@@ -36,7 +38,7 @@ def _check(resource: Resource, _stack: Stack) -> Iterator[Outcome]:
 
 def _chart(resource: Resource) -> Iterator[Outcome]:
     chart, version = resource.view["chart"].text() or "a chart", resource.view["version"]
-    if not charts.is_local(chart):
+    if not charts.is_local(chart) and not resource.view["path"].exists:
         yield from _inexact(f"installs {chart}", version, _EXACT)
     if charts.name(resource) == GPU_OPERATOR.name:
         driver = resource.view.at("values", "driver")

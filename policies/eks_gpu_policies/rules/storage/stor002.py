@@ -10,14 +10,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from eks_gpu.facts.storage import NFS_PORT
-from eks_gpu.planning.placement import admits
 from eks_gpu.planning.pool import Pool
-from eks_gpu.planning.reading import View, attempt
+from eks_gpu.planning.reading import View
 from eks_gpu_policies import examples, tokens
-from eks_gpu_policies.readers.claims import mounts
-from eks_gpu_policies.readers.subnets import Location, locations, pool_locations, zone_of
+from eks_gpu_policies.readers.subnets import Location, locations, zone_of
 from eks_gpu_policies.resource import Resource
-from eks_gpu_policies.rule import Example, Outcome, Problem, Rule, Severity, Undecided, clauses
+from eks_gpu_policies.rule import Example, Outcome, Problem, Rule, Severity, Undecided, clauses, undecided
 from eks_gpu_policies.stack import Stack
 from eks_gpu_policies.subjects import resources
 
@@ -26,6 +24,7 @@ _TCP: Final = frozenset({"tcp", "6"})
 
 
 def _check(file_system: Resource, stack: Stack) -> Iterator[Outcome]:
+    yield from (undecided(what) for what in stack.unclear_pools)
     pools = _pools(file_system, stack)
     if not pools:
         return
@@ -45,14 +44,14 @@ def _check(file_system: Resource, stack: Stack) -> Iterator[Outcome]:
 
 def _pools(file_system: Resource, stack: Stack) -> tuple[Pool, ...]:
     """Return the GPU pools that admit a pod which mounts the file system; every GPU pool when no pod does."""
-    pods = [pod for pod in stack.pods if mounts(pod, file_system, stack)]
+    pods = stack.pods_by_file_system.get(file_system.urn)
     if not pods:
         return stack.gpu_pools
-    return tuple(pool for pool in stack.gpu_pools if any(attempt(admits, pool, pod) is True for pod in pods))
+    return tuple(pool for pool in stack.gpu_pools if any(stack.may_land(pod, pool) for pod in pods))
 
 
 def _covers(pool: Pool, targets: list[Resource], stack: Stack) -> Iterator[Outcome]:
-    nodes = pool_locations(pool, stack)
+    nodes = stack.locations(pool)
     there = [item for target in targets for item in locations(target, "subnetId", (target.view["subnetId"],), stack)]
     reachable = {item.id for item in there}
     elsewhere = [item for item in nodes if item.id not in reachable]
