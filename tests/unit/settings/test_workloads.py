@@ -6,9 +6,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from eks_gpu.facts import images, instances
-from eks_gpu.settings.between_blocks import problems_between_blocks
 from eks_gpu.settings.model_server import GPU_NAMES
-from eks_gpu.settings.problems import Problem
 from eks_gpu.settings.workloads import Triton, Vllm, Workloads
 
 BLOCK: dict[str, object] = {"model": "Qwen/Qwen2.5-7B-Instruct", "gpu_types": ("a10g",)}
@@ -172,14 +170,3 @@ def test_a_repository_stays_on_the_cache(folder: str) -> None:
 
 def test_w04_a_repository_must_state_its_size() -> None:
     assert triton_mistake(model_size_gb=0) == "Input should be greater than 0"
-
-
-def test_w05_a_server_without_a_cache_is_a_mistake_and_not_left_out() -> None:
-    platform = {"node_pools": {"g5": {"instance_types": ["g5.xlarge"]}}, "gpu_software": {}, "workloads": {"vllm": {}}}
-    assert list(problems_between_blocks(platform)) == [
-        Problem(
-            ("workloads", "vllm"),
-            "reads its models from a model_cache, and there is none; add one, say model_cache: {size_gib: 200}",
-        )
-    ]
-    assert list(problems_between_blocks({**platform, "model_cache": {"size_gib": 200}})) == []
