@@ -5,6 +5,7 @@ Builds
     gateways, routes    internet gateway and NAT as chosen; a route table per zone, so that the choice can be changed
     endpoints           S3 always; the AWS services that nodes need where there is no way to the internet
     security group      the default one, emptied
+    flow logs           records of connections, if they are asked for
 
 Needs
     Nothing. Whoever has a VPC makes a ``NetworkConnection`` from its ids instead.
@@ -19,6 +20,7 @@ import pulumi
 import pulumi_aws as aws
 
 from eks_gpu.cluster.cidr_plan import plan
+from eks_gpu.cluster.flow_logs import FlowLogs, FlowLogsArgs
 from eks_gpu.cluster.network_connection import NetworkConnection
 from eks_gpu.cluster.service_endpoints import ServiceEndpoints, ServiceEndpointsArgs
 from eks_gpu.facts import labels
@@ -58,6 +60,7 @@ class Network(Component):
         tables = self._private_route_tables(vpc, private)
         routes = self._ways_out(vpc, tables)
         endpoints = self._endpoints(vpc, private, tables)
+        self._flow_logs(vpc)
         self.connection = NetworkConnection(
             vpc_id=vpc.id,
             private_subnets={zone: subnet.id for zone, subnet in private.items()},
@@ -199,6 +202,14 @@ class Network(Component):
             ),
             self.child_opts(),
         )
+
+    def _flow_logs(self, vpc: aws.ec2.Vpc) -> None:
+        if self._settings.flow_logs is not None:
+            FlowLogs(
+                self.child_name("flow-logs"),
+                FlowLogsArgs(settings=self._settings.flow_logs, vpc_id=vpc.id, account_id=vpc.owner_id),
+                self.child_opts(),
+            )
 
     def _tags(self, suffix: str) -> dict[str, str]:
         """Return the tag by which people find a resource in AWS's console."""

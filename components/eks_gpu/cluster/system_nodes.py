@@ -61,7 +61,7 @@ class SystemNodes(Component):
     """CPU nodes for controllers, managed by EKS.
 
     Changing the size updates the group in place; a new image or launch template rolls the nodes one by one; changing
-    instance types replaces the group, the new one first.
+    instance types or the cluster's zones replaces the group, the new one first.
     """
 
     node_group: aws.eks.NodeGroup

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 SOURCE = (
     "EKS user guide: node IAM role, add-ons and their IAM policies; AWS managed policy reference "
-    "(AmazonEBSCSIDriverPolicyV2 has no service-role/ path, AmazonEFSCSIDriverPolicy has)"
+    "(AmazonEBSCSIDriverPolicyV2 has no service-role/ path, AmazonEFSCSIDriverPolicy has); VPC user guide: flow logs"
 )
 CHECKED = "2026-11-21"
 
@@ -13,6 +13,9 @@ EC2 = "ec2.amazonaws.com"
 
 PODS = "pods.eks.amazonaws.com"
 """Who assumes the role of a pod: EKS Pod Identity."""
+
+FLOW_LOGS = "vpc-flow-logs.amazonaws.com"
+"""Who writes records of connections to a log group."""
 
 WORKER_NODE = "AmazonEKSWorkerNodePolicy"
 REGISTRY_PULL = "AmazonEC2ContainerRegistryPullOnly"

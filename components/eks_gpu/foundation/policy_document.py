@@ -42,9 +42,16 @@ def deny(
     return _statement("Deny", sid, actions, resources, condition)
 
 
-def trust(service: str, actions: Sequence[str] = ("sts:AssumeRole",)) -> dict[str, object]:
+def trust(
+    service: str,
+    actions: Sequence[str] = ("sts:AssumeRole",),
+    *,
+    condition: Mapping[str, object] | None = None,
+) -> dict[str, object]:
     """Return the trust policy of a role that the AWS service ``service`` (``ec2.amazonaws.com``) may assume."""
-    statement = {"Effect": "Allow", "Principal": {"Service": service}, "Action": list(actions)}
+    statement: dict[str, object] = {"Effect": "Allow", "Principal": {"Service": service}, "Action": list(actions)}
+    if condition is not None:
+        statement["Condition"] = dict(condition)
     return document(statement)
 
 

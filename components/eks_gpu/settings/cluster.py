@@ -10,6 +10,7 @@ from pydantic import AfterValidator, Discriminator, Field, Tag, field_validator
 
 from eks_gpu.facts.versions import KUBERNETES_VERSIONS
 from eks_gpu.settings.block import Block
+from eks_gpu.settings.log_retention import RetentionDays
 from eks_gpu.settings.network import EXISTING, PRIVATE_RANGES, kind_of
 
 LOG_RETENTION_DAYS: Final = 90
@@ -19,8 +20,6 @@ _WIDEST_PUBLIC_PREFIX: Final = 8
 """Wider ranges would be the whole internet in pieces."""
 
 _CLUSTER_NAME: Final = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,99}")
-_RETENTIONS: Final = (30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653)
-"""Retentions that CloudWatch Logs offers from a month up (PutRetentionPolicy API, checked 2026-11-21)."""
 
 
 def _known_version(version: str) -> str:
@@ -65,17 +64,8 @@ class NewCluster(Block):
     endpoint_access: EndpointAccess = EndpointAccess()
     """From where the API server may be reached; from inside the VPC only by default."""
 
-    log_retention_days: int = LOG_RETENTION_DAYS
+    log_retention_days: RetentionDays = LOG_RETENTION_DAYS
     """How long control-plane logs are kept, in days. All five kinds are always on."""
-
-    @field_validator("log_retention_days")
-    @classmethod
-    def _is_a_retention(cls, days: int) -> int:
-        if days not in _RETENTIONS:
-            raise ValueError(
-                f"{days} is no retention of CloudWatch Logs; choose one of {', '.join(map(str, _RETENTIONS))}"
-            )
-        return days
 
 
 class ExistingControlPlane(Block):

@@ -12,6 +12,7 @@ from pydantic import Discriminator, Field, Tag, field_validator
 
 from eks_gpu.facts import network
 from eks_gpu.settings.block import Block
+from eks_gpu.settings.log_retention import RetentionDays
 
 EXISTING: Final = "existing"
 """The key that says that something is there already, in the ``network`` and ``cluster`` blocks alike."""
@@ -41,6 +42,13 @@ class Nat(StrEnum):
     """Through a gateway in each zone: no traffic between zones, and a zone's failure stays its own."""
 
 
+class FlowLogs(Block):
+    """Records of which connections the VPC accepted and refused, for whoever investigates an incident."""
+
+    retention_days: RetentionDays = 30
+    """How long they are kept, in days. A month, because they are many and mostly read within days."""
+
+
 class NewNetwork(Block):
     """A VPC with a private subnet per zone, and public ones where there is a way to the internet."""
 
@@ -50,10 +58,14 @@ class NewNetwork(Block):
 
     zones: tuple[str, ...] = Field(min_length=1)
     """Availability zones, at least two, such as ``us-east-1a``. A zone's subnets have their place by its letter, so
-    adding or removing one moves no other. Which zones sell which GPUs differs; there is no default."""
+    adding or removing one moves no other; system nodes are replaced, the new ones first. Which zones sell which GPUs
+    differs, so there is no default."""
 
     nat: Nat = Nat.SINGLE
     """How private subnets reach the internet. A single gateway by default; production takes ``per-zone``."""
+
+    flow_logs: FlowLogs | None = None
+    """Records of connections; none when left out, because each gigabyte of them costs."""
 
     @field_validator("cidr")
     @classmethod

@@ -73,7 +73,7 @@ def test_an_offices_range_is_taken() -> None:
 
 def test_a_retention_that_cloudwatch_has_not_is_refused_with_those_it_has() -> None:
     assert _problem({"version": "1.35", "log_retention_days": 100}).startswith(
-        "100 is no retention of CloudWatch Logs; choose one of 30, 60, 90,"
+        "100 is no retention of CloudWatch Logs; choose one of 1, 3, 5, 7, 14, 30,"
     )
 
 
