@@ -4,19 +4,15 @@ import pulumi
 
 from eks_gpu.cluster.assembly import connect as connect_cluster
 from eks_gpu.cluster.network import connect as connect_network
-from eks_gpu.facts.namespaces import INFERENCE
 from eks_gpu.foundation import stack_config
 from eks_gpu.foundation.aws_provider import stack_tags, tagged_provider
-from eks_gpu.foundation.namespace import Namespace, NamespaceArgs, PodSecurity
 from eks_gpu.gpu.installation import install_gpu_software
 from eks_gpu.nodes.gpu_node_group import GpuNodeGroup, GpuNodeGroupArgs
 from eks_gpu.nodes.gpu_node_pool import GpuNodePool, GpuNodePoolArgs
 from eks_gpu.nodes.karpenter import Karpenter, KarpenterArgs
 from eks_gpu.observability.gpu_monitoring import GpuMonitoring, GpuMonitoringArgs
 from eks_gpu.settings.platform import Environment
-from eks_gpu.storage.model_cache import ModelCache, ModelCacheArgs
-from eks_gpu.workloads.model_server import ModelServerArgs
-from eks_gpu.workloads.serving import serve
+from eks_gpu.workloads import serving
 
 settings = stack_config.load()
 tags = stack_tags(stack=pulumi.get_stack(), environment=settings.environment, owner=settings.owner)
@@ -42,21 +38,8 @@ if settings.gpu_software:
     if settings.monitoring:
         watched = GpuMonitoringArgs(settings=settings.monitoring, cluster=cluster, gpu_software=gpus)
         GpuMonitoring("monitoring", watched, opts)
-    if settings.model_cache:
-        inside = pulumi.ResourceOptions(provider=cluster.provider, depends_on=cluster.ready)
-        space = Namespace("inference", NamespaceArgs(namespace=INFERENCE, pod_security=PodSecurity.RESTRICTED), inside)
-        kept = ModelCacheArgs(
-            settings=settings.model_cache, cluster=cluster, namespace=INFERENCE, protect=protected, after=[space]
-        )
-        cache = ModelCache("model-cache", kept, opts).claim
-        if settings.workloads:
-            place = ModelServerArgs(
-                cluster=cluster,
-                namespace=INFERENCE,
-                gpu_software=gpus,
-                cache=cache,
-                after=[space, *pools],
-            )
-            pulumi.export("server_urls", serve(settings.workloads, place, opts))
+    if settings.model_cache and settings.workloads:
+        place = serving.prepare(settings.model_cache, cluster, gpus, pools=pools, protected=protected, opts=opts)
+        pulumi.export("server_urls", serving.serve(settings.workloads, place, opts))
 
 pulumi.export("cluster_name", cluster.name)

@@ -42,7 +42,7 @@ def test_no_urn_is_registered_twice(stack: Recorded) -> None:
 
 def test_every_resource_of_ours_belongs_to_a_component_or_stands_at_the_top_by_name(stack: Recorded) -> None:
     top = {resource.name for resource in stack.recording.resources if resource.parent is None and resource.custom}
-    assert top <= {"aws", "inference"}
+    assert top <= {"aws", "inference-namespace"}
 
 
 def test_every_resource_has_an_explicit_provider(stack: Recorded) -> None:
