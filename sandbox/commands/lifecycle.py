@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from sandbox import aws, environment, stacks
+from sandbox import aws, stacks
 from sandbox.aws import Server
-from sandbox.checkout import ROOT, Checkout
+from sandbox.checkout import Checkout
 from sandbox.commands import project
 from sandbox.commands.project import OpenStack
+from sandbox.environment import REGION
 from sandbox.errors import SandboxError
 from sandbox.inventory import Account
 
@@ -85,8 +86,9 @@ def _up(opened: OpenStack, server: Server, options: Sequence[str]) -> int:
 
 def _unlock(opened: OpenStack) -> None:
     command = opened.engine.command("cancel", opened.program, opened.name, "--yes")
+    environment = opened.engine.environment
     answer = subprocess.run(
-        command, cwd=ROOT, env=opened.engine.environment, capture_output=True, text=True, check=False
+        command, cwd=opened.program.root, env=environment, capture_output=True, text=True, check=False
     )
     if answer.returncode != 0:
         said = answer.stderr.strip() or answer.stdout.strip()
@@ -116,7 +118,7 @@ def _regions(checkout: Checkout) -> set[str]:
     named = {
         found for file in files for found in re.findall(r"aws:region[\"']?:\s*[\"']?([a-z0-9-]+)", file.read_text())
     }
-    return named | {environment.REGION}
+    return named | {REGION}
 
 
 def _home(opened: OpenStack) -> Server | None:

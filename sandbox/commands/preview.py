@@ -13,8 +13,9 @@ def preview(stack: str, options: Sequence[str] = ()) -> int:
 
     The verdict comes first because it needs no engine: on a new machine it is there minutes before the preview.
     """
-    project.load().stack_file(stack)
-    project.verdict(stack)
+    program = project.load()
+    program.stack_file(stack)
+    project.verdict(program, stack)
     opened = project.open_stack(stack)
     checkout = opened.engine.checkout
     was_running = aws.running(checkout) is not None

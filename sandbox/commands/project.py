@@ -23,7 +23,7 @@ def load() -> Program:
     return programs.load(ROOT / "Pulumi.yaml")
 
 
-def verdict(stack: str) -> int:
+def verdict(program: Program, stack: str) -> int:
     """Print what ``eks-gpu check`` says of a stack, and return its exit code.
 
     Raises:
@@ -32,8 +32,8 @@ def verdict(stack: str) -> int:
     """
     command = Path(sys.executable).with_name("eks-gpu")
     if not command.exists():
-        raise SandboxError(f"{command} is missing; run `uv sync` in {ROOT}")
-    code = subprocess.run([command, "check", stack], cwd=ROOT, check=False).returncode
+        raise SandboxError(f"{command} is missing; run `uv sync` in {program.root}")
+    code = subprocess.run([command, "check", stack], cwd=program.root, check=False).returncode
     if code not in {0, 1}:
         raise SandboxError("")
     return code
@@ -57,7 +57,7 @@ class OpenStack:
     def run(self, verb: str, *options: str) -> int:
         """Run ``pulumi <verb>`` on it, and return the engine's exit code."""
         command = self.engine.command(verb, self.program, self.name, "--config-file", str(self.config), *options)
-        return run(command, cwd=ROOT, env=self.engine.environment)
+        return run(command, cwd=self.program.root, env=self.engine.environment)
 
 
 def open_stack(name: str) -> OpenStack:

@@ -29,14 +29,15 @@ def test_a_preview_shows_each_resource_with_its_inputs_and_no_plugin_warning(eng
     assert "$PATH" not in result.output
 
 
-def test_what_was_deployed_is_unchanged_the_second_time_and_can_be_destroyed(engine: Bench) -> None:
+def test_what_was_deployed_is_in_the_state_and_can_be_destroyed(engine: Bench) -> None:
     program = engine.program(TWO_QUEUES)
 
     first = engine.up(program, config=SETTINGS)
-    second = engine.up(program, config=SETTINGS)
+    state = engine.export(program)
     gone = engine.destroy(program, config=SETTINGS)
 
     assert first.returncode == 0, first.output
     assert first.changes["create"] == 3
-    assert second.changes == {"same": 3}
+    kept = [resource["type"] for resource in state["deployment"]["resources"]]
+    assert kept.count("aws:sqs/queue:Queue") == 2
     assert gone.changes == {"delete": 3}
