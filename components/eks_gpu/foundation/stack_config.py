@@ -13,7 +13,7 @@ from eks_gpu.settings.problems import (
     PlatformMissingError,
     SettingsError,
 )
-from eks_gpu.settings.reading import read_platform
+from eks_gpu.settings.reading import Origin, read_platform
 from eks_gpu.settings.secret import ConfigSecret
 
 
@@ -41,8 +41,9 @@ def load() -> Platform:
             f"the configuration of stack {pulumi.get_stack()} has no {FULL_KEY}; "
             f"describe the platform under config: {FULL_KEY}: in its stack file"
         )
+    origin = Origin(name=f"{FULL_KEY} of stack {pulumi.get_stack()}", region=pulumi.Config("aws").get("region"))
     try:
-        return read_platform(_data(text), _source())
+        return read_platform(_data(text), origin)
     except InvalidSettingsError as error:
         raise InvalidPlatform(error.source, error.problems) from None
 
@@ -68,10 +69,6 @@ def secret(reference: ConfigSecret) -> pulumi.Output[str]:
             f"`pulumi config set --secret {PROJECT}:{name}`"
         )
     return value
-
-
-def _source() -> str:
-    return f"{FULL_KEY} of stack {pulumi.get_stack()}"
 
 
 def _data(text: str) -> object:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from eks_gpu.facts import instances
+from eks_gpu.facts.network import ZONE, region_of
 from eks_gpu.settings.explain import nearest
 from eks_gpu.settings.network import EXISTING
 from eks_gpu.settings.problems import Location, Problem
@@ -18,10 +19,15 @@ Data = Mapping[str, object]
 
 _POOL_BLOCKS: Final = ("node_groups", "node_pools")
 
+_NEEDING_GPUS: Final = (*_POOL_BLOCKS, "model_cache", "monitoring", "workloads")
+"""Blocks that are nothing without GPUs that pods can see."""
 
-def problems_between_blocks(data: object) -> Iterator[Problem]:
-    """Yield what does not fit together in the data of ``eks-gpu:platform``."""
+
+def problems_between_blocks(data: object, region: str | None = None) -> Iterator[Problem]:
+    """Yield what does not fit together in the data of ``eks-gpu:platform``, deployed to ``region`` if that is known."""
     platform = _block(data)
+    if region is not None:
+        yield from _zones_are_in_the_region(platform, region)
     yield from _names_are_unique(platform)
     yield from _former_names_are_gone(platform)
     yield from _zones_are_the_networks(platform)
@@ -29,7 +35,6 @@ def problems_between_blocks(data: object) -> Iterator[Problem]:
     yield from _system_nodes_are_the_new_clusters(platform)
     yield from _gpus_have_an_owner(platform)
     yield from _servers_find_their_gpus(platform)
-    yield from _servers_have_a_cache(platform)
     yield from _waivers_are_given_once(platform)
 
 
@@ -69,6 +74,20 @@ def _zones_are_the_networks(platform: Data) -> Iterator[Problem]:
                 )
 
 
+def _zones_are_in_the_region(platform: Data, region: str) -> Iterator[Problem]:
+    network = _at(platform, "network")
+    places: dict[Location, tuple[str, ...]] = {
+        ("network", "zones"): _texts(network.get("zones")),
+        ("network", EXISTING, "private_subnets"): tuple(_at(network, EXISTING, "private_subnets")),
+    }
+    for location, zones in places.items():
+        elsewhere = [zone for zone in zones if ZONE.fullmatch(zone) and region_of(zone) != region]
+        if elsewhere:
+            yield Problem(
+                location, f"has {', '.join(elsewhere)}, but aws:region is {region}; give zones of it, or another region"
+            )
+
+
 def _existing_cluster_has_its_network(platform: Data) -> Iterator[Problem]:
     network = _at(platform, "network")
     if EXISTING in _at(platform, "cluster") and network and EXISTING not in network:
@@ -94,10 +113,12 @@ def _system_nodes_are_the_new_clusters(platform: Data) -> Iterator[Problem]:
 
 
 def _gpus_have_an_owner(platform: Data) -> Iterator[Problem]:
-    if platform.get("gpu_software") is None and any(True for _ in _pools(platform)):
+    needing = [key for key in _NEEDING_GPUS if platform.get(key)]
+    if needing and platform.get("gpu_software") is None:
         yield Problem(
             ("gpu_software",),
-            "is missing: without it no pod sees a GPU of these pools; give {kind: operator} or {kind: device_plugin}",
+            f"is missing, but {', '.join(needing)} {'need' if needing[1:] else 'needs'} it: without it no pod sees a "
+            "GPU; give {kind: operator} or {kind: device_plugin}",
         )
 
 
@@ -114,15 +135,6 @@ def _servers_find_their_gpus(platform: Data) -> Iterator[Problem]:
             yield Problem(
                 (*location, "gpu_types"),
                 f"is {', '.join(wanted)}, which no group or pool has; they have {', '.join(sorted(offered)) or 'none'}",
-            )
-
-
-def _servers_have_a_cache(platform: Data) -> Iterator[Problem]:
-    if platform.get("model_cache") is None:
-        for location, _ in _servers(platform):
-            yield Problem(
-                location,
-                "reads its models from a model_cache, and there is none; add one, say model_cache: {size_gib: 200}",
             )
 
 

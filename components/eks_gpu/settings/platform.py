@@ -30,6 +30,9 @@ KEY = "platform"
 FULL_KEY = f"{PROJECT}:{KEY}"
 """The key as a stack file spells it: ``eks-gpu:platform``."""
 
+REGION_KEY = "aws:region"
+"""The key beside it that names the AWS region."""
+
 PoolName = Annotated[str, Field(pattern=r"^[a-z]([a-z0-9-]*[a-z0-9])?$", max_length=40)]
 """Lowercase letters, digits and hyphens: a Kubernetes name and a label's value at once. At most 40 characters, so that
 AWS names made of it, which add a suffix, stay within 63."""

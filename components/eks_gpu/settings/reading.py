@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
-from types import MappingProxyType
-from typing import Final
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from pydantic import ValidationError
 
@@ -14,34 +12,39 @@ from eks_gpu.settings.explain import explain
 from eks_gpu.settings.platform import Platform
 from eks_gpu.settings.problems import InvalidSettingsError, Location, Problem
 
-_NOTHING: Final[Mapping[Location, str]] = MappingProxyType({})
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Where data comes from, and what is known beside the data itself."""
+
+    name: str
+    """The file's path, or the configuration's key."""
+    region: str | None = None
+    """``aws:region`` of the same stack, if it says one."""
+    written: Mapping[Location, str] = field(default_factory=dict)
+    """Numbers as their author wrote them."""
+    lines: Mapping[Location, int] = field(default_factory=dict)
+    """Line of each value."""
+    problems: tuple[Problem, ...] = ()
+    """What was found while the text was read. Where one of these is, no other is reported."""
 
 
-def read_platform(
-    data: object,
-    source: str,
-    *,
-    written: Mapping[Location, str] = _NOTHING,
-    lines: Mapping[Location, int] | None = None,
-    known: Iterable[Problem] = (),
-) -> Platform:
-    """Return the platform that ``data`` describes, or raise ``InvalidSettingsError`` with all its problems.
-
-    ``source`` names where the data comes from. ``written`` has numbers as their author wrote them, ``lines`` the line
-    of each value, ``known`` the problems found while reading the text; where one of those is, no other is reported.
-    """
-    problems = list(known)
+def read_platform(data: object, origin: Origin) -> Platform:
+    """Return the platform that ``data`` describes, or raise ``InvalidSettingsError`` with all its problems."""
+    problems = list(origin.problems)
     reported = {problem.location for problem in problems}
     platform = None
     try:
         platform = Platform.model_validate(data)
     except ValidationError as error:
-        found = explain(error, data, Platform, written)
+        found = explain(error, data, Platform, origin.written)
         problems += [problem for problem in found if problem.location not in reported]
         reported |= {problem.location for problem in found}
-    problems += [problem for problem in problems_between_blocks(data) if problem.location not in reported]
+    problems += [
+        problem for problem in problems_between_blocks(data, origin.region) if problem.location not in reported
+    ]
     if platform is None or problems:
-        raise InvalidSettingsError(source, (_on_its_line(problem, lines or {}) for problem in problems))
+        raise InvalidSettingsError(origin.name, (_on_its_line(problem, origin.lines) for problem in problems))
     return platform
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from eks_gpu.settings.platform import FULL_KEY, Platform
+from eks_gpu.settings.platform import FULL_KEY, REGION_KEY, Platform
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
@@ -28,7 +28,7 @@ def stack_file_schema() -> dict[str, Any]:
                 "description": "The stack's configuration, by full key.",
                 "type": "object",
                 "properties": {
-                    "aws:region": {"description": "The AWS region.", "type": "string"},
+                    REGION_KEY: {"description": "The AWS region.", "type": "string"},
                     FULL_KEY: {"$ref": "#/$defs/Platform"},
                 },
                 "required": [FULL_KEY],

@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 
 from eks_gpu.settings import yaml_document
 from eks_gpu.settings.explain import nearest
-from eks_gpu.settings.platform import FULL_KEY, KEY, Platform
+from eks_gpu.settings.platform import FULL_KEY, KEY, REGION_KEY, Platform
 from eks_gpu.settings.problems import (
     InvalidSettingsError,
     Location,
@@ -19,7 +19,7 @@ from eks_gpu.settings.problems import (
     Problem,
     StackFileMissingError,
 )
-from eks_gpu.settings.reading import read_platform
+from eks_gpu.settings.reading import Origin, read_platform
 
 _Value = TypeVar("_Value")
 
@@ -96,13 +96,15 @@ def load(path: Path) -> StackFile:
 def _platform(document: yaml_document.Document, config: Mapping[str, object], path: Path) -> Platform:
     """Return the platform that a file describes."""
     rewritten = (problem for problem in document.rewritten if _concerns_platform(problem))
-    return read_platform(
-        config[FULL_KEY],
-        str(path),
+    region = config.get(REGION_KEY)
+    origin = Origin(
+        name=str(path),
+        region=region if isinstance(region, str) else None,
         written=_within_platform(document.written),
         lines=_within_platform(document.lines),
-        known=[_in_platform(problem) for problem in (*document.refused, *rewritten)],
+        problems=tuple(_in_platform(problem) for problem in (*document.refused, *rewritten)),
     )
+    return read_platform(config[FULL_KEY], origin)
 
 
 def _text(path: Path) -> str:

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from eks_gpu.settings.between_blocks import problems_between_blocks
+from eks_gpu.settings.platform import Platform
+from eks_gpu.settings.problems import Problem
+
+KEYS = st.sampled_from(
+    [
+        *Platform.model_fields,
+        "existing",
+        "zones",
+        "private_subnets",
+        "previously",
+        "instance_types",
+        "gpu_types",
+        "vllm",
+    ]
+) | st.text(max_size=3)
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.sampled_from(["us-east-1a", "g5.xlarge", "a10g", "NODE006", ""]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=5),
+    max_leaves=30,
+)
+
+
+@given(ANYTHING, st.none() | st.just("us-east-1"))
+def test_checks_between_blocks_bear_any_data(data: object, region: str | None) -> None:
+    assert all(isinstance(problem, Problem) for problem in problems_between_blocks(data, region))
+
+
+@pytest.mark.parametrize(
+    "network",
+    [
+        {"zones": ["us-west-2a", "us-west-2b"]},
+        {"existing": {"private_subnets": {"us-west-2a": "subnet-0a1b2c3d", "us-west-2b": "subnet-1a1b2c3d"}}},
+    ],
+    ids=["new", "existing"],
+)
+def test_zones_of_another_region_are_a_problem_only_if_the_region_is_known(network: dict[str, object]) -> None:
+    (problem,) = problems_between_blocks({"network": network}, "us-east-1")
+    assert problem.message == (
+        "has us-west-2a, us-west-2b, but aws:region is us-east-1; give zones of it, or another region"
+    )
+    assert list(problems_between_blocks({"network": network}, "us-west-2")) == []
+    assert list(problems_between_blocks({"network": network})) == []
