@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 
 from eks_gpu.cli import exit_codes
 from eks_gpu.cli.check import check
+from eks_gpu.cli.explain import explain
 from eks_gpu.cli.schema import schema
 
 _DISTRIBUTION = "pulumi-eks-gpu"
@@ -49,7 +50,9 @@ def _print_version(asked: bool) -> None:
 
 @app.callback()
 def options(
-    show_traceback: Annotated[bool, typer.Option("--traceback", help="Show the traceback of a failed program.")] = False,
+    show_traceback: Annotated[
+        bool, typer.Option("--traceback", help="Show the traceback of a failed program.")
+    ] = False,
     version: Annotated[
         bool, typer.Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True)
     ] = False,
@@ -59,4 +62,5 @@ def options(
 
 
 app.command()(check)
+app.command()(explain)
 app.command()(schema)
