@@ -40,7 +40,7 @@ class _Site:
     def limit(self, name: str) -> str:
         """Return a bound that the error tells of, as YAML writes numbers."""
         bound = self.error.get("ctx", {}).get(name)
-        return f"{bound:g}" if isinstance(bound, float) else str(bound)
+        return str(int(bound)) if isinstance(bound, float) and bound.is_integer() else str(bound)
 
 
 def explain(

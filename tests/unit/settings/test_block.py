@@ -5,7 +5,9 @@ from typing import Any
 import pytest
 from pydantic import Field, ValidationError
 
+from eks_gpu.facts import ami, instances, labels
 from eks_gpu.settings.block import Block
+from eks_gpu.settings.gpu_pool import Purpose
 
 
 class _Inner(Block):
@@ -62,3 +64,11 @@ def test_a_block_is_frozen() -> None:
 
 def test_a_docstring_is_the_description() -> None:
     assert _Inner.model_fields["number"].description == "A number."
+
+
+def test_n04_purposes_are_the_values_of_the_workload_label() -> None:
+    assert tuple(Purpose) == labels.WORKLOADS
+
+
+def test_a_release_of_the_image_lacks_only_families_that_there_are() -> None:
+    assert instances.families().keys() >= ami.AL2023_RELEASE_LACKS
