@@ -68,16 +68,19 @@ class View:
     path: str = ""
     partial: bool = False
     """Whether keys that are missing are set elsewhere, as in a ``...Patch`` resource: then missing is not known."""
+    beyond: bool = False
+    """Whether it lies within something that is not known, so that not even its existence is."""
 
     def __getitem__(self, key: str) -> View:
         """Return the place ``key`` of a mapping; a place with nothing in it when there is none."""
         path = f"{self.path}.{key}" if self.path else key
         if self.data is UNKNOWN:
-            return View(UNKNOWN, self.source, self.path, self.partial)
+            return View(UNKNOWN, self.source, self.path, self.partial, beyond=True)
         if not isinstance(self.data, Mapping):
             return View(None, self.source, path, self.partial)
-        absent = UNKNOWN if self.partial else None
-        return View(self.data.get(key, absent), self.source, path, self.partial)
+        if self.partial and key not in self.data:
+            return View(UNKNOWN, self.source, path, self.partial, beyond=True)
+        return View(self.data.get(key), self.source, path, self.partial)
 
     def at(self, *keys: str) -> View:
         """Return the place reached through ``keys``."""
@@ -88,7 +91,9 @@ class View:
 
     @property
     def exists(self) -> bool:
-        """Whether something is there, known or not."""
+        """Whether something is there, of a value known or not; raise :class:`NotKnownError` when that cannot be told."""
+        if self.beyond:
+            raise NotKnownError(self.not_known())
         return self.data is not None
 
     def not_known(self, reason: str = "not known before creation") -> NotKnown:

@@ -48,7 +48,7 @@ def read_node_pool(pool: Resource, stack: Stack) -> Pool:
         size=attempt(lambda: Size(desired=spec["replicas"].integer(), maximum=spec["limits"]["nodes"].integer())),
         limits=attempt(spec["limits"].text_map),
         image=attempt(lambda: read_image(_of(node_class))),
-        volumes=attempt(lambda: read_node_class_volumes(_of(node_class)["blockDeviceMappings"])),
+        volumes=attempt(lambda: read_node_class_volumes(_of(node_class).at("spec", "blockDeviceMappings"))),
         disk_size_gib=None,
         instance_store_raid0=attempt(lambda: _raid0(_of(node_class))),
         template=node_class if isinstance(node_class, NotKnown) else node_class.urn,

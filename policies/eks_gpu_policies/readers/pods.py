@@ -53,6 +53,23 @@ _INFERENCE_OWNERS: Final = frozenset(
     }
 )
 _JOB: Final = "Job"
+_CARRIERS: Final = (
+    _TRAINING_OWNERS
+    | _INFERENCE_OWNERS
+    | {
+        _JOB,
+        "Pod",
+        "PodTemplate",
+        "DaemonSet",
+        "ReplicaSet",
+        "ReplicationController",
+        "CronJob",
+        "RayCluster",
+        "RayJob",
+    }
+)
+"""Kinds that always carry a pod template: where none is to be seen, it hides in something that is not known."""
+
 _SHORT_JOB_SECONDS: Final = 3600
 
 
@@ -60,7 +77,10 @@ def read_pods(resource: Resource) -> Iterator[PodTemplate]:
     """Yield every pod template that a resource carries."""
     if not tokens.is_kubernetes(resource.type) or resource.type.startswith(_NOT_CARRIERS):
         return
-    for spec, metadata in _specs(resource.view):
+    found = tuple(_specs(resource.view))
+    if not found and tokens.kind(resource.type) in _CARRIERS:
+        found = tuple(_hidden(resource.view["spec"]))
+    for spec, metadata in found:
         yield _pod(resource, spec, metadata)
 
 
@@ -80,6 +100,19 @@ def _specs(root: View) -> Iterator[tuple[View, View]]:
             pending.extend((child, above, depth + 1) for child in place.items())
 
 
+def _hidden(place: View) -> Iterator[tuple[View, View]]:
+    """Yield the first place that is not known, on the way from an object's spec to its containers."""
+    while place.data is not UNKNOWN:
+        below = [place[key] for key in _ON_THE_WAY if isinstance(place.data, Mapping) and key in place.data]
+        if not below:
+            return
+        place = below[0]
+    yield place, place
+
+
+_ON_THE_WAY: Final = ("jobTemplate", "template", "spec", "containers")
+
+
 def _is_pod_spec(place: View) -> bool:
     containers = place.data.get("containers") if isinstance(place.data, Mapping) else None
     if containers is UNKNOWN:
@@ -87,7 +120,7 @@ def _is_pod_spec(place: View) -> bool:
     return (
         isinstance(containers, list | tuple)
         and bool(containers)
-        and all(isinstance(item, Mapping) and "name" in item for item in containers)
+        and all(item is UNKNOWN or (isinstance(item, Mapping) and "name" in item) for item in containers)
     )
 
 

@@ -64,7 +64,7 @@ def _image_gib(pool: Pool, family: Family) -> tuple[float, str]:
     if mapped is not None:
         size = need(mapped.size_gib)
         if size is not None:
-            return size, f"has {size:g} GiB"
+            return size, f"has {size:.3g} GiB"
     disk = need(pool.disk_size_gib)
     if disk is not None:
         return disk, f"has a diskSize of {disk:g} GiB"

@@ -15,11 +15,11 @@ from eks_gpu.facts.ami import AmiFamily
 from eks_gpu.facts.gpu_software import RUNTIME_CLASS, RUNTIME_HANDLER
 from eks_gpu.facts.versions import DCGM_EXPORTER, GPU_OPERATOR, NVIDIA_DEVICE_PLUGIN
 from eks_gpu.planning.pool import Pool
-from eks_gpu.planning.reading import View, attempt, need
+from eks_gpu.planning.reading import NotKnown, View, attempt, need
 from eks_gpu_policies import charts, examples, tokens
 from eks_gpu_policies.readers.sharing import SHARING_CHARTS, config_map
 from eks_gpu_policies.resource import Resource
-from eks_gpu_policies.rule import Example, Outcome, Problem, Rule, Severity, Subjects, Undecided, clauses
+from eks_gpu_policies.rule import Example, Outcome, Problem, Rule, Severity, Subjects, Undecided, clauses, undecided
 from eks_gpu_policies.stack import Stack, Whole
 
 _CHART_VALUES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
@@ -37,7 +37,8 @@ class _User:
 
 
 def _concerned(_whole: Whole, stack: Stack) -> bool:
-    return bool(stack.of_type(tokens.RUNTIME_CLASS) or _gpu_releases(stack) or any(_names_class(stack)))
+    software = (stack.of_type(tokens.RUNTIME_CLASS), _gpu_releases(stack), _unclear_releases(stack))
+    return any(software) or any(_names_class(stack))
 
 
 def _names_class(stack: Stack) -> Iterator[bool]:
@@ -46,6 +47,7 @@ def _names_class(stack: Stack) -> Iterator[bool]:
 
 def _check(_whole: Whole, stack: Stack) -> Iterator[Outcome]:
     yield from clauses(
+        _unclear_releases(stack),
         *(_owner(item, stack) for item in stack.of_type(tokens.RUNTIME_CLASS)),
         *(_chart_user(item, stack) for item in _gpu_releases(stack)),
         *(_pod_user(pod.urn, pod.runtime_class, stack) for pod in stack.pods),
@@ -57,6 +59,12 @@ def _gpu_releases(stack: Stack) -> tuple[Resource, ...]:
     known: set[object] = {*_CHART_VALUES, *SHARING_CHARTS}
     releases = stack.of_type(*sorted(tokens.HELM))
     return tuple(item for item in releases if attempt(charts.name, item) in known)
+
+
+def _unclear_releases(stack: Stack) -> tuple[Undecided, ...]:
+    """Return what is not known about releases of which nobody can tell what they install."""
+    names = (attempt(charts.name, item) for item in stack.of_type(*sorted(tokens.HELM)))
+    return tuple(undecided(name) for name in names if isinstance(name, NotKnown))
 
 
 def _operator(stack: Stack) -> tuple[Resource, str] | None:

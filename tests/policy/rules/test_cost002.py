@@ -1,0 +1,80 @@
+"""COST002: the stack cannot outspend its budget."""
+
+from __future__ import annotations
+
+import pytest
+
+from eks_gpu.facts import resources
+from eks_gpu_policies import examples
+from tests.support.judging import complaint, judge, left_open, messages, not_concerned, passes, unknown
+
+G5 = examples.node_pool(types=("g5.xlarge", "g5.12xlarge"))
+G5_WITH_ONE_GPU_OF_MANY_CPUS = examples.node_pool(types=("g5.xlarge", "g5.12xlarge", "g5.16xlarge"))
+P4D = examples.node_pool("p4d", types=("p4d.24xlarge",))
+BUDGET = {"monthlyBudgetUsd": 30_000}
+
+
+def test_m05_pools_within_the_budget_pass() -> None:
+    # 8 x 1.418 + 21.96 = 33.30 an hour, 24,310 a month.
+    assert passes(judge("COST002", G5, P4D, options=BUDGET))
+
+
+def test_m05_the_dearest_gpu_of_a_pool_counts() -> None:
+    # 8 x 4.096 + 21.96 = 54.73 an hour.
+    message = complaint(judge("COST002", G5_WITH_ONE_GPU_OF_MANY_CPUS, P4D, options=BUDGET))
+    assert message.startswith("its GPU pools may cost $39,950 a month, the budget is $30,000: ")
+    assert "8 GPUs x $4.096/h" in message
+
+
+def test_m05_a_limit_on_cpus_counts_where_it_is_the_smaller() -> None:
+    pool = examples.node_pool(types=("g5.xlarge",), limits={resources.GPU: "8", "cpu": "8"})
+    # 8 vCPU x 1.006 / 4 = 2.012 an hour.
+    assert passes(judge("COST002", pool, options={"monthlyBudgetUsd": 1_469}))
+    assert "8 vCPU x $0.252/h" in complaint(judge("COST002", pool, options={"monthlyBudgetUsd": 1_468}))
+
+
+def test_m05_a_node_group_counts_at_its_largest_size() -> None:
+    group = examples.node_group(
+        instanceTypes=["g5.xlarge"], scalingConfig={"minSize": 0, "desiredSize": 1, "maxSize": 3}
+    )
+    assert passes(judge("COST002", group, options={"monthlyBudgetUsd": 2_204}))
+    assert "3 x g5.xlarge at $1.006/h" in complaint(judge("COST002", group, options={"monthlyBudgetUsd": 2_203}))
+
+
+def test_m05_a_static_pool_counts_the_larger_of_replicas_and_node_limit() -> None:
+    pool = examples.node_pool(types=("g5.xlarge",), limits={"nodes": "4"}, replicas=2)
+    assert "4 x g5.xlarge" in complaint(judge("COST002", pool, options={"monthlyBudgetUsd": 1}))
+
+
+@pytest.mark.parametrize(
+    ("pool", "says"),
+    [
+        (examples.node_pool("p5e", types=("p5e.48xlarge",)), "p5e may buy p5e.48xlarge, whose price is not known"),
+        (examples.node_pool("new", types=("p9.48xlarge",)), "new may buy p9.48xlarge, whose price is not known"),
+        (examples.node_pool("free", limits={}), "free has no limit on its GPUs"),
+    ],
+)
+def test_m05_what_has_no_ceiling_fails(pool: examples.Resource, says: str) -> None:
+    assert complaint(judge("COST002", pool, options=BUDGET)).startswith(says)
+
+
+def test_without_a_budget_it_fails_only_where_the_environment_is_named() -> None:
+    assert left_open(judge("COST002", P4D)) == ["monthlyBudgetUsd"]
+    named = judge("COST002", P4D, options={"environment": "dev"})
+    assert complaint(named) == "has no budget; its GPU pools may cost $16,029 a month"
+
+
+def test_unknown_sizes_are_left_open_and_what_is_known_still_counts() -> None:
+    group = unknown(examples.node_group(), "scalingConfig")
+    assert left_open(judge("COST002", group, options=BUDGET)) == ["scalingConfig"]
+    report = judge("COST002", group, P4D, options={"monthlyBudgetUsd": 1_000})
+    assert "may cost $16,029" in messages(report)["the stack"][0]
+
+
+def test_unknown_instance_types_are_left_open() -> None:
+    report = judge("COST002", unknown(examples.node_group(), "instanceTypes"), options=BUDGET)
+    assert left_open(report) == ["instanceTypes"]
+
+
+def test_a_stack_without_gpu_pools_is_not_concerned() -> None:
+    assert not_concerned(judge("COST002", examples.node_group(instanceTypes=["m7i.large"]), options=BUDGET))

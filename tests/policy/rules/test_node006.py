@@ -1,0 +1,91 @@
+"""NODE006: the AMI is pinned."""
+
+from __future__ import annotations
+
+import pytest
+
+from eks_gpu_policies import examples
+from eks_gpu_policies.rule import Environment, Level
+from tests.support.judging import complaint, judge, left_open, messages, not_concerned, passes, unknown
+
+POOL = examples.node_pool()
+TEMPLATE = examples.launch_template()
+
+
+@pytest.mark.parametrize(
+    "term",
+    [
+        {"alias": "al2023@v20260724"},
+        {"id": "ami-0123456789abcdef0"},
+        {"name": "amazon-eks-node-al2023-x86_64-nvidia-1.35-v20260724", "owner": "amazon"},
+        {"ssmParameter": "/aws/service/eks/optimized-ami/1.35/amazon-linux-2023/x86_64/nvidia/v20260724/image_id"},
+    ],
+)
+def test_n07_an_exact_image_passes(term: dict[str, object]) -> None:
+    assert passes(judge("NODE006", examples.node_class(amiSelectorTerms=[term]), POOL))
+
+
+@pytest.mark.parametrize(
+    ("term", "says"),
+    [
+        ({"alias": "al2023@latest"}, "follows the alias al2023@latest"),
+        ({"alias": "bottlerocket"}, "follows the alias bottlerocket"),
+        (
+            {"ssmParameter": "/aws/service/eks/optimized-ami/1.35/x/nvidia/recommended/image_id"},
+            "follows the SSM parameter",
+        ),
+        ({"name": "amazon-eks-node-*", "owner": "amazon"}, "newest image named amazon-eks-node-*"),
+        ({"tags": {"team": "ml"}}, "newest image with the tags team"),
+    ],
+)
+def test_n07_an_image_that_moves_fails(term: dict[str, object], says: str) -> None:
+    assert says in complaint(judge("NODE006", examples.node_class(amiSelectorTerms=[term]), POOL))
+
+
+def test_n07_a_node_group_without_release_and_image_fails() -> None:
+    message = complaint(judge("NODE006", TEMPLATE, examples.node_group(TEMPLATE, releaseVersion=None)))
+    assert message.startswith("sets neither releaseVersion nor a launch template's imageId")
+
+
+def test_n07_a_launch_templates_image_is_a_pin_unless_ec2_looks_it_up() -> None:
+    own = examples.launch_template(imageId="ami-0123456789abcdef0")
+    assert passes(judge("NODE006", own, examples.node_group(own, releaseVersion=None, amiType=None)))
+    moving = examples.launch_template(imageId="resolve:ssm:/my/image")
+    group = examples.node_group(moving, releaseVersion=None, amiType=None)
+    assert "follows the SSM parameter" in complaint(judge("NODE006", moving, group))
+
+
+def test_an_image_outside_the_approved_ones_fails() -> None:
+    approved = {"approvedImages": ["al2023@v20260101"]}
+    message = complaint(judge("NODE006", examples.node_class(), POOL, options=approved))
+    assert message == "boots al2023@v20260724, which is not among the 1 approved images"
+    assert passes(judge("NODE006", examples.node_class(), POOL, options={"approvedImages": ["al2023@v20260724"]}))
+
+
+def test_each_of_several_terms_is_judged() -> None:
+    node_class = examples.node_class(amiSelectorTerms=[{"name": "a-*"}, {"id": "ami-1"}, {"tags": {"x": "y"}}])
+    assert len(messages(judge("NODE006", node_class, POOL))["g5"]) == 2
+
+
+def test_it_binds_in_prod_and_advises_elsewhere() -> None:
+    resources = (examples.node_class(amiSelectorTerms=[{"alias": "al2023@latest"}]), POOL)
+    levels = {env: judge("NODE006", *resources, environment=env).findings[0].level for env in Environment}
+    assert levels == {
+        Environment.DEV: Level.ADVISORY,
+        Environment.STAGING: Level.ADVISORY,
+        Environment.PROD: Level.MANDATORY,
+    }
+
+
+def test_an_unknown_image_is_left_open() -> None:
+    node_class = unknown(examples.node_class(), "spec.amiSelectorTerms.0.alias")
+    assert set(left_open(judge("NODE006", node_class, POOL))) == {"spec.amiSelectorTerms[0].alias"}
+
+
+def test_a_node_class_that_is_not_in_the_stack_is_left_open() -> None:
+    assert left_open(judge("NODE006", POOL)) == ["spec.template.spec.nodeClassRef.name"]
+
+
+def test_pools_without_gpus_are_not_concerned() -> None:
+    node_class = examples.node_class(amiSelectorTerms=[{"alias": "al2023@latest"}])
+    assert not_concerned(judge("NODE006", node_class, examples.node_pool(types=("m7i.large",), taints=())))

@@ -1,0 +1,53 @@
+"""SEC001: nodes require IMDSv2."""
+
+from __future__ import annotations
+
+import pytest
+
+from eks_gpu_policies import examples
+from tests.support.judging import complaint, judge, left_open, not_concerned, passes, unknown
+
+OPTIONAL = {"httpTokens": "optional"}
+
+
+def test_required_tokens_pass() -> None:
+    assert passes(judge("SEC001", examples.launch_template()))
+    assert passes(judge("SEC001", examples.node_class(metadataOptions={"httpTokens": "required"})))
+
+
+@pytest.mark.parametrize(
+    "resource",
+    [examples.launch_template(metadataOptions=OPTIONAL), examples.node_class(metadataOptions=OPTIONAL)],
+    ids=["launch template", "node class"],
+)
+def test_optional_tokens_fail(resource: examples.Resource) -> None:
+    assert "without a token" in complaint(judge("SEC001", resource))
+
+
+def test_a_metadata_service_that_is_off_needs_no_token() -> None:
+    assert passes(judge("SEC001", examples.launch_template(metadataOptions={"httpEndpoint": "disabled"})))
+
+
+def test_karpenters_default_is_required() -> None:
+    assert passes(judge("SEC001", examples.node_class()))
+    assert passes(judge("SEC001", examples.node_class(metadataOptions={"httpPutResponseHopLimit": 2})))
+
+
+def test_a_launch_template_that_says_nothing_is_judged_by_its_image() -> None:
+    template = examples.launch_template(metadataOptions=None)
+    assert passes(judge("SEC001", template, examples.node_group(template)))
+    old = judge("SEC001", template, examples.node_group(template, amiType="AL2_x86_64_GPU"))
+    assert complaint(old) == "does not set httpTokens, and AL2 images do not demand a token"
+
+
+def test_a_launch_template_that_nobody_uses_and_says_nothing_is_left_open() -> None:
+    assert left_open(judge("SEC001", examples.launch_template(metadataOptions=None))) == ["metadataOptions.httpTokens"]
+
+
+def test_unknown_tokens_are_left_open() -> None:
+    template = unknown(examples.launch_template(), "metadataOptions.httpTokens")
+    assert left_open(judge("SEC001", template)) == ["metadataOptions.httpTokens"]
+
+
+def test_pools_alone_are_not_concerned() -> None:
+    assert not_concerned(judge("SEC001", examples.node_group(), examples.node_pool()))

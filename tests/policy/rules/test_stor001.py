@@ -1,0 +1,60 @@
+"""STOR001: EFS classes are complete."""
+
+from __future__ import annotations
+
+import pytest
+
+from eks_gpu.facts.storage import EFS_ACCESS_POINTS, EFS_DRIVER
+from eks_gpu.planning.unknown import UNKNOWN
+from eks_gpu_policies import examples, tokens
+from tests.support.judging import complaint, judge, left_open, messages, not_concerned, passes
+
+SOUND = {"provisioningMode": EFS_ACCESS_POINTS, "fileSystemId": "fs-0123", "directoryPerms": "700"}
+
+
+def storage_class(provisioner: object = EFS_DRIVER, **parameters: object) -> examples.Resource:
+    kept = {key: value for key, value in {**SOUND, **parameters}.items() if value is not None}
+    return examples.resource(tokens.STORAGE_CLASS, "models", {"provisioner": provisioner, "parameters": kept})
+
+
+@pytest.mark.parametrize(
+    "extra", [{}, {"uid": "1000", "gid": "1000"}, {"gidRangeStart": "1000", "gidRangeEnd": "2000"}]
+)
+def test_s01_a_complete_class_passes(extra: dict[str, object]) -> None:
+    assert passes(judge("STOR001", storage_class(**extra)))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "says"),
+    [
+        ({"provisioningMode": "efs"}, "has provisioningMode efs; the driver knows only efs-ap"),
+        ({"provisioningMode": None}, "has provisioningMode unset"),
+        ({"fileSystemId": None}, "names its file system 0 times"),
+        ({"fileSystemIdConfigRef": "ns/map/key"}, "names its file system 2 times"),
+        ({"directoryPerms": None}, "has no directoryPerms"),
+        ({"uid": "1000"}, "sets uid without gid"),
+        ({"directoryPerms": 700}, "gives the parameter directoryPerms as int; every parameter is a string"),
+        ({"ensureUniqueDirectory": True}, "gives the parameter ensureUniqueDirectory as bool"),
+    ],
+)
+def test_s01_an_incomplete_class_fails(parameters: dict[str, object], says: str) -> None:
+    assert complaint(judge("STOR001", storage_class(**parameters))).startswith(says)
+
+
+def test_s01_a_class_without_parameters_fails_on_every_count() -> None:
+    bare = examples.resource(tokens.STORAGE_CLASS, "models", {"provisioner": EFS_DRIVER})
+    assert len(messages(judge("STOR001", bare))["models"]) == 3
+
+
+def test_a_file_system_that_is_not_made_yet_is_a_file_system() -> None:
+    assert passes(judge("STOR001", storage_class(fileSystemId=UNKNOWN)))
+
+
+def test_unknown_parameters_are_left_open() -> None:
+    unclear = examples.resource(tokens.STORAGE_CLASS, "models", {"provisioner": EFS_DRIVER, "parameters": UNKNOWN})
+    assert set(left_open(judge("STOR001", unclear))) == {"parameters"}
+    assert left_open(judge("STOR001", storage_class(UNKNOWN))) == ["provisioner"]
+
+
+def test_other_provisioners_are_not_concerned() -> None:
+    assert not_concerned(judge("STOR001", storage_class("ebs.csi.aws.com")))

@@ -1,0 +1,178 @@
+"""STOR002: every pool zone can mount."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from eks_gpu.facts import labels
+from eks_gpu.facts.storage import EFS_ACCESS_POINTS, EFS_DRIVER, NFS_PORT
+from eks_gpu.planning.unknown import UNKNOWN
+from eks_gpu_policies import examples, tokens
+from eks_gpu_policies.resource import Resource
+from tests.support.judging import changed, complaint, judge, left_open, messages, not_concerned, passes
+
+SUBNETS = {
+    zone: examples.resource(
+        tokens.SUBNET, zone, {"availabilityZone": f"us-east-1{zone}", "tags": {"nodes": "gpu", "zone": zone}}
+    )
+    for zone in "abc"
+}
+FILE_SYSTEM = examples.resource(tokens.FILE_SYSTEM, "models", {"encrypted": True})
+NFS = {"protocol": "tcp", "fromPort": NFS_PORT, "toPort": NFS_PORT}
+GROUP = examples.resource(tokens.SECURITY_GROUP, "nfs", {"ingress": [NFS]})
+
+
+def target(zone: str, group: Resource = GROUP) -> Resource:
+    props = {"fileSystemId": UNKNOWN, "subnetId": UNKNOWN, "securityGroups": [UNKNOWN]}
+    return examples.resource(
+        tokens.MOUNT_TARGET,
+        f"target-{zone}",
+        props,
+        fileSystemId=(FILE_SYSTEM,),
+        subnetId=(SUBNETS[zone],),
+        securityGroups=(group,),
+    )
+
+
+def storage(zones: str, group: Resource = GROUP) -> tuple[Resource, ...]:
+    return (*SUBNETS.values(), FILE_SYSTEM, group, *(target(zone, group) for zone in zones))
+
+
+def group(zones: str) -> Resource:
+    subnets = tuple(SUBNETS[zone] for zone in zones)
+    return examples.node_group(subnetIds=[UNKNOWN] * len(zones), links={"subnetIds": subnets})
+
+
+def test_s01_a_target_in_every_zone_of_the_pool_passes() -> None:
+    assert passes(judge("STOR002", *storage("abc"), group("abc")))
+    assert passes(judge("STOR002", *storage("abc"), group("b")))
+
+
+def test_s01_a_zone_without_target_fails() -> None:
+    message = complaint(judge("STOR002", *storage("ab"), group("abc")))
+    assert message == "has no mount target in us-east-1c, where nodes of inference may be"
+
+
+def test_s01_a_file_system_without_any_target_fails() -> None:
+    assert "has no mount target in the stack" in complaint(judge("STOR002", *storage(""), group("a")))
+
+
+def node_pool(terms: list[dict[str, object]], zones: list[str] | None = None) -> tuple[Resource, Resource]:
+    pool = examples.node_pool()
+    if zones is not None:
+        template = pool.view.at("spec", "template", "spec", "requirements").data
+        assert isinstance(template, list)
+        wanted = [*template, {"key": labels.ZONE, "operator": "In", "values": zones}]
+        pool = changed(pool, "spec.template.spec.requirements", wanted)
+    return examples.node_class(subnetSelectorTerms=terms), pool
+
+
+def test_s01_a_node_pool_is_where_its_subnet_tags_select() -> None:
+    assert "us-east-1c" in complaint(judge("STOR002", *storage("ab"), *node_pool([{"tags": {"nodes": "gpu"}}])))
+    assert passes(judge("STOR002", *storage("ab"), *node_pool([{"tags": {"zone": "a"}}, {"tags": {"zone": "b"}}])))
+    assert "us-east-1c" in complaint(judge("STOR002", *storage("ab"), *node_pool([{"tags": {"nodes": "*"}}])))
+
+
+def test_s01_a_zone_requirement_cuts_the_subnets_of_a_node_pool() -> None:
+    pool = node_pool([{"tags": {"nodes": "gpu"}}], zones=["us-east-1a", "us-east-1b"])
+    assert passes(judge("STOR002", *storage("ab"), *pool))
+
+
+def test_s01_a_node_pool_may_name_subnets_by_id() -> None:
+    node_class, pool = node_pool([{"id": UNKNOWN}, {"id": UNKNOWN}])
+    linked = dataclasses.replace(
+        node_class, property_dependencies={"spec": frozenset({SUBNETS["a"].urn, SUBNETS["c"].urn})}
+    )
+    assert "us-east-1c" in complaint(judge("STOR002", *storage("ab"), linked, pool))
+
+
+def test_s01_pools_and_targets_in_the_same_looked_up_subnets_pass() -> None:
+    existing = dataclasses.replace(
+        target("a"),
+        props={"fileSystemId": UNKNOWN, "subnetId": "subnet-1", "securityGroups": [UNKNOWN]},
+        property_dependencies={
+            "fileSystemId": frozenset({FILE_SYSTEM.urn}),
+            "securityGroups": frozenset({GROUP.urn}),
+        },
+    )
+    here, elsewhere = (examples.node_group(subnetIds=[name]) for name in ("subnet-1", "subnet-2"))
+    assert passes(judge("STOR002", FILE_SYSTEM, GROUP, existing, here))
+    assert left_open(judge("STOR002", FILE_SYSTEM, GROUP, existing, elsewhere)) == ["subnetIds[0]"]
+
+
+@pytest.mark.parametrize(
+    "ingress",
+    [
+        [],
+        [{"protocol": "udp", "fromPort": NFS_PORT, "toPort": NFS_PORT}],
+        [{"protocol": "tcp", "fromPort": 443, "toPort": 443}],
+    ],
+)
+def test_s01_a_security_group_that_lets_no_nfs_in_fails(ingress: list[object]) -> None:
+    closed = examples.resource(tokens.SECURITY_GROUP, "closed", {"ingress": ingress})
+    report = judge("STOR002", *storage("a", closed), group("a"))
+    assert messages(report) == {"target-a": ["no rule of the security group closed admits TCP 2049"]}
+
+
+@pytest.mark.parametrize("ingress", [{"protocol": "-1"}, {"protocol": "tcp", "fromPort": 0, "toPort": 65535}])
+def test_s01_a_wide_rule_lets_nfs_in(ingress: dict[str, object]) -> None:
+    wide = examples.resource(tokens.SECURITY_GROUP, "wide", {"ingress": [ingress]})
+    assert passes(judge("STOR002", *storage("a", wide), group("a")))
+
+
+@pytest.mark.parametrize(
+    ("token", "props", "admitted"),
+    [
+        (tokens.SECURITY_GROUP_INGRESS, {"ipProtocol": "tcp", "fromPort": NFS_PORT, "toPort": NFS_PORT}, True),
+        (tokens.SECURITY_GROUP_RULE, {"type": "ingress", **NFS}, True),
+        (tokens.SECURITY_GROUP_RULE, {"type": "egress", **NFS}, False),
+    ],
+)
+def test_s01_rules_may_be_resources_of_their_own(token: str, props: dict[str, object], admitted: bool) -> None:
+    bare = examples.resource(tokens.SECURITY_GROUP, "bare", {})
+    rule = examples.resource(token, "rule", props, securityGroupId=(bare,))
+    assert passes(judge("STOR002", *storage("a", bare), rule, group("a"))) is admitted
+
+
+def test_s01_the_clusters_own_group_admits_its_nodes() -> None:
+    cluster = examples.resource("aws:eks/cluster:Cluster", "ml", {})
+    assert passes(judge("STOR002", *storage("a", cluster), group("a")))
+
+
+def claim_of(pod: Resource) -> tuple[Resource, ...]:
+    parameters = {"provisioningMode": EFS_ACCESS_POINTS, "fileSystemId": UNKNOWN, "directoryPerms": "700"}
+    storage_class = examples.resource(
+        tokens.STORAGE_CLASS,
+        "efs",
+        {"metadata": {"name": "efs"}, "provisioner": EFS_DRIVER, "parameters": parameters},
+        parameters=(FILE_SYSTEM,),
+    )
+    claim = examples.resource(
+        tokens.CLAIM, "cache", {"metadata": {"name": "cache"}, "spec": {"storageClassName": "efs"}}
+    )
+    return storage_class, claim, pod
+
+
+def test_s01_only_pools_that_admit_a_pod_which_mounts_it_are_asked() -> None:
+    volumes = [{"name": "shm", "persistentVolumeClaim": {"claimName": "cache"}}]
+    here = claim_of(examples.deployment(volumes=volumes))
+    elsewhere = claim_of(examples.deployment(volumes=volumes, nodeSelector={labels.WORKLOAD: "training"}))
+    assert "us-east-1c" in complaint(judge("STOR002", *storage("ab"), group("abc"), *here))
+    assert passes(judge("STOR002", *storage("ab"), group("abc"), *elsewhere))
+
+
+def test_security_groups_that_are_looked_up_are_left_open() -> None:
+    unclear = dataclasses.replace(
+        target("a"),
+        property_dependencies={
+            "fileSystemId": frozenset({FILE_SYSTEM.urn}),
+            "subnetId": frozenset({SUBNETS["a"].urn}),
+        },
+    )
+    assert left_open(judge("STOR002", *SUBNETS.values(), FILE_SYSTEM, unclear, group("a"))) == ["securityGroups"]
+
+
+def test_a_stack_without_file_system_is_not_concerned() -> None:
+    assert not_concerned(judge("STOR002", *SUBNETS.values(), group("abc")))

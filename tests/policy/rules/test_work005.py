@@ -1,0 +1,105 @@
+"""WORK005: shared memory is there and fits."""
+
+from __future__ import annotations
+
+import pytest
+
+from eks_gpu.facts import labels, resources
+from eks_gpu.planning.unknown import UNKNOWN
+from eks_gpu_policies import examples
+from tests.support.judging import changed, complaint, judge, left_open, messages, not_concerned, passes
+
+PLAIN = "nginx:1.29.0"
+
+
+def shared(size: str | None = "8Gi", **settings: object) -> examples.Resource:
+    limit = {} if size is None else {"sizeLimit": size}
+    volume = {"name": "shm", "emptyDir": {"medium": "Memory", **limit}}
+    return examples.deployment(examples.container(**settings), volumes=[volume])
+
+
+def limits(**amounts: str) -> dict[str, object]:
+    return {"limits": {resources.GPU: "1", **amounts}}
+
+
+def test_w03_memory_on_dev_shm_below_the_limit_passes() -> None:
+    assert passes(judge("WORK005", shared()))
+
+
+@pytest.mark.parametrize(
+    "image",
+    [
+        "vllm/vllm-openai:v0.11.0",
+        "lmsysorg/sglang:v0.5.0",
+        "nvcr.io/nvidia/tritonserver:25.10-trtllm-python-py3",
+        "nvcr.io/nvidia/tensorrt-llm/release:1.0.0",
+        "123456789012.dkr.ecr.us-east-1.amazonaws.com/PyTorch-inference:2.6",
+    ],
+)
+def test_w03_images_that_pass_batches_through_shared_memory_need_it(image: str) -> None:
+    bare = examples.container(image=image, volumeMounts=None)
+    assert complaint(judge("WORK005", examples.deployment(bare))) == (
+        "container server has the default 64 MiB on /dev/shm"
+    )
+
+
+def test_w03_training_needs_it_whatever_the_image() -> None:
+    pod = changed(
+        examples.deployment(examples.container(image=PLAIN, volumeMounts=None)),
+        "spec.template.metadata.labels",
+        {labels.WORKLOAD: "training"},
+    )
+    assert "64 MiB" in complaint(judge("WORK005", pod))
+
+
+def test_w03_other_servers_need_none() -> None:
+    assert passes(judge("WORK005", examples.deployment(examples.container(image=PLAIN, volumeMounts=None))))
+
+
+def test_w03_the_hosts_shared_memory_passes() -> None:
+    bare = examples.container(volumeMounts=None)
+    assert passes(judge("WORK005", examples.deployment(bare, hostIPC=True)))
+    host = {"name": "shm", "hostPath": {"path": "/dev/shm"}}  # noqa: S108 - a path inside a node
+    assert passes(judge("WORK005", examples.deployment(volumes=[host])))
+
+
+def test_w03_a_volume_that_is_not_in_memory_fails() -> None:
+    assert "that is not in memory" in complaint(
+        judge("WORK005", examples.deployment(volumes=[{"name": "shm", "emptyDir": {}}]))
+    )
+
+
+def test_w03_less_than_one_gib_fails() -> None:
+    assert "has 0.5 GiB on /dev/shm; it needs 1 GiB" in complaint(judge("WORK005", shared("512Mi")))
+
+
+def test_w03_a_volume_as_large_as_the_memory_limit_fails() -> None:
+    message = complaint(judge("WORK005", shared("8Gi", resources=limits(memory="8Gi"))))
+    assert message == "container server may fill shm with 8 GiB but has a memory limit of 8 GiB, the volume included"
+
+
+def test_w03_no_limit_on_either_fails_and_on_one_passes() -> None:
+    assert "neither has a limit" in complaint(judge("WORK005", shared(None, resources=limits())))
+    assert passes(judge("WORK005", shared(None, resources=limits(memory="24Gi"))))
+    assert passes(judge("WORK005", shared("8Gi", resources=limits())))
+
+
+def test_a_mount_with_a_slash_at_its_end_is_the_same_mount() -> None:
+    mount = {"name": "shm", "mountPath": "/dev/shm/"}  # noqa: S108 - a path inside a container
+    assert passes(judge("WORK005", shared(volumeMounts=[mount])))
+
+
+def test_an_unknown_size_is_left_open_and_an_unknown_image_too() -> None:
+    pod = changed(shared(), "spec.template.spec.volumes.0.emptyDir.sizeLimit", UNKNOWN)
+    assert set(left_open(judge("WORK005", pod))) == {"spec.template.spec.volumes[0].emptyDir.sizeLimit"}
+    assert left_open(judge("WORK005", shared(image=UNKNOWN))) == ["spec.template.spec.containers[0].image"]
+
+
+def test_a_clause_known_to_fail_fails_beside_an_unknown_one() -> None:
+    report = judge("WORK005", shared("8Gi", image=UNKNOWN, resources=limits(memory="4Gi")))
+    assert "may fill shm" in messages(report)["llm"][0]
+    assert len(report.not_evaluated) == 1
+
+
+def test_pods_without_gpus_are_not_concerned() -> None:
+    assert not_concerned(judge("WORK005", examples.deployment(examples.container(resources={}, volumeMounts=None))))

@@ -1,0 +1,90 @@
+"""WORK006: inference has a startup probe."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from eks_gpu.facts import labels
+from eks_gpu.planning.unknown import UNKNOWN
+from eks_gpu_policies import examples
+from tests.support.judging import changed, complaint, judge, left_open, messages, not_concerned, passes
+
+WITHOUT = examples.container(startupProbe=None)
+LATE = {"httpGet": {"path": "/health", "port": 8000}, "initialDelaySeconds": 600}
+
+
+def carried_by(token: str, resource: examples.Resource) -> examples.Resource:
+    return dataclasses.replace(resource, type=token)
+
+
+def test_w04_a_startup_probe_passes() -> None:
+    assert passes(judge("WORK006", examples.deployment()))
+
+
+def test_w04_none_fails() -> None:
+    assert complaint(judge("WORK006", examples.deployment(WITHOUT))) == "container server has no startup probe"
+
+
+def test_w04_a_liveness_probe_without_a_startup_probe_is_what_kills() -> None:
+    container = examples.container(startupProbe=None, livenessProbe={"httpGet": {"port": 8000}})
+    assert "its liveness probe kills it while it loads" in complaint(judge("WORK006", examples.deployment(container)))
+
+
+@pytest.mark.parametrize("probe", ["readinessProbe", "livenessProbe"])
+def test_w04_a_long_delay_does_not_stand_in_for_it(probe: str) -> None:
+    container = examples.container(startupProbe=None, **{probe: LATE})
+    assert f"{probe} waits 600 s instead" in complaint(judge("WORK006", examples.deployment(container)))
+
+
+def test_w04_sidecars_without_gpus_need_none() -> None:
+    sidecar = {"name": "proxy", "image": "envoy:1.36.0"}
+    assert passes(judge("WORK006", examples.deployment(examples.container(), sidecar)))
+
+
+@pytest.mark.parametrize(
+    "token", ["kubernetes:ray.io/v1:RayService", "kubernetes:serving.kserve.io/v1beta1:InferenceService"]
+)
+def test_w04_ray_and_kserve_inject_theirs(token: str) -> None:
+    assert passes(judge("WORK006", carried_by(token, examples.deployment(WITHOUT))))
+
+
+def test_w04_the_leader_of_a_group_needs_one_and_its_workers_do_not() -> None:
+    pod = {"spec": {"containers": [WITHOUT]}}
+    kind = "kubernetes:leaderworkerset.x-k8s.io/v1:LeaderWorkerSet"
+    both = {"spec": {"leaderWorkerTemplate": {"leaderTemplate": pod, "workerTemplate": pod}}}
+    report = judge("WORK006", examples.resource(kind, "group", both))
+    assert [finding.path for finding in report.findings] == ["spec.leaderWorkerTemplate.leaderTemplate.spec"]
+    alone = {"spec": {"leaderWorkerTemplate": {"workerTemplate": pod}}}
+    assert messages(judge("WORK006", examples.resource(kind, "group", alone))).keys() == {"group"}
+
+
+def test_a_pod_is_what_its_label_says() -> None:
+    notebook = changed(examples.deployment(WITHOUT), "spec.template.metadata.labels", {labels.WORKLOAD: "development"})
+    assert not_concerned(judge("WORK006", notebook))
+    served = changed(examples.deployment(WITHOUT), "spec.template.metadata.labels", {labels.WORKLOAD: "inference"})
+    assert messages(judge("WORK006", carried_by("kubernetes:core/v1:Pod", served))).keys() == {"llm"}
+
+
+def test_a_label_of_somebody_elses_meaning_says_nothing() -> None:
+    labelled = changed(examples.deployment(WITHOUT), "spec.template.metadata.labels", {labels.WORKLOAD: "billing"})
+    assert messages(judge("WORK006", labelled)).keys() == {"llm"}
+
+
+@pytest.mark.parametrize("token", ["kubernetes:batch/v1:Job", "kubernetes:apps/v1:DaemonSet", "kubernetes:core/v1:Pod"])
+def test_what_does_not_serve_is_not_concerned(token: str) -> None:
+    assert not_concerned(judge("WORK006", carried_by(token, examples.deployment(WITHOUT))))
+
+
+def test_servers_without_gpus_are_not_concerned() -> None:
+    assert not_concerned(judge("WORK006", examples.deployment(examples.container(resources={}, startupProbe=None))))
+
+
+def test_unknown_labels_are_left_open() -> None:
+    pod = changed(examples.deployment(WITHOUT), "spec.template.metadata.labels", UNKNOWN)
+    assert left_open(judge("WORK006", pod)) == ["spec.template.metadata.labels"]
+
+
+def test_an_unknown_probe_is_a_probe() -> None:
+    assert passes(judge("WORK006", examples.deployment(examples.container(startupProbe=UNKNOWN))))
