@@ -47,7 +47,7 @@ def volume(size: int = 100, **ebs: object) -> dict[str, object]:
     return {"deviceName": AmiFamily.AL2023.image_device, "ebs": settings}
 
 
-def launch_template(name: str = "gpu", **props: object) -> Resource:
+def launch_template(name: str = "gpu", /, **props: object) -> Resource:
     """Return a launch template with a large encrypted volume and IMDSv2."""
     sound = {"blockDeviceMappings": [volume()], "metadataOptions": {"httpTokens": "required"}}
     return resource(tokens.LAUNCH_TEMPLATE, name, {**sound, **props})
@@ -56,8 +56,8 @@ def launch_template(name: str = "gpu", **props: object) -> Resource:
 def node_group(
     template: Resource | None = None,
     name: str = "inference",
-    *,
     links: Mapping[str, Sequence[Resource]] | None = None,
+    /,
     **props: object,
 ) -> Resource:
     """Return a node group of one g5.2xlarge; a property given as ``None`` is left out."""
@@ -77,7 +77,7 @@ def node_group(
     return resource(tokens.NODE_GROUP, name, kept, **own, **(links or {}))
 
 
-def node_class(name: str = "g5", **spec: object) -> Resource:
+def node_class(name: str = "g5", /, **spec: object) -> Resource:
     """Return an EC2NodeClass on a dated AL2023 image."""
     sound = {
         "amiSelectorTerms": [{"alias": alias(AmiFamily.AL2023, AL2023_RELEASE)}],

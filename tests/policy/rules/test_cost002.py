@@ -6,6 +6,7 @@ import pytest
 
 from eks_gpu.facts import resources
 from eks_gpu_policies import examples
+from eks_gpu_policies.resource import Resource
 from tests.support.judging import complaint, judge, left_open, messages, not_concerned, passes, unknown
 
 G5 = examples.node_pool(types=("g5.xlarge", "g5.12xlarge"))
@@ -54,7 +55,7 @@ def test_m05_a_static_pool_counts_the_larger_of_replicas_and_node_limit() -> Non
         (examples.node_pool("free", limits={}), "free has no limit on its GPUs"),
     ],
 )
-def test_m05_what_has_no_ceiling_fails(pool: examples.Resource, says: str) -> None:
+def test_m05_what_has_no_ceiling_fails(pool: Resource, says: str) -> None:
     assert complaint(judge("COST002", pool, options=BUDGET)).startswith(says)
 
 

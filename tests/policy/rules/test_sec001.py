@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from eks_gpu_policies import examples
+from eks_gpu_policies.resource import Resource
 from tests.support.judging import complaint, judge, left_open, not_concerned, passes, unknown
 
 OPTIONAL = {"httpTokens": "optional"}
@@ -20,7 +21,7 @@ def test_required_tokens_pass() -> None:
     [examples.launch_template(metadataOptions=OPTIONAL), examples.node_class(metadataOptions=OPTIONAL)],
     ids=["launch template", "node class"],
 )
-def test_optional_tokens_fail(resource: examples.Resource) -> None:
+def test_optional_tokens_fail(resource: Resource) -> None:
     assert "without a token" in complaint(judge("SEC001", resource))
 
 

@@ -30,17 +30,17 @@ def operator(**config: object) -> Resource:
     return examples.release("operator", GPU_OPERATOR.name, GPU_OPERATOR.version, values=values)
 
 
-def pool(workload: str | None = "inference", config: str | None = None, **settings: object) -> Resource:
+def pool(workload: str | None = "inference", config: str | None = None, kind: str = "g5.xlarge") -> Resource:
     own = {labels.WORKLOAD: workload, labels.DEVICE_PLUGIN_CONFIG: config}
     said = {key: value for key, value in own.items() if value is not None}
-    return changed(examples.node_pool(**settings), "spec.template.metadata.labels", said)
+    return changed(examples.node_pool(types=(kind,)), "spec.template.metadata.labels", said)
 
 
 def test_g04_time_slicing_for_inference_fails_and_says_what_to_do_instead() -> None:
     message = complaint(judge("SHARE002", plugin(map={"default": SLICED}), pool()))
     assert "time-slices the GPUs of g5 (4 pods on one nvidia.com/gpu), which serves inference" in message
     assert message.endswith("its GPUs have no MIG: give each server a whole one, or a limited share by MPS")
-    message = complaint(judge("SHARE002", plugin(map={"default": SLICED}), pool(types=("p4d.24xlarge",))))
+    message = complaint(judge("SHARE002", plugin(map={"default": SLICED}), pool(kind="p4d.24xlarge")))
     assert message.endswith("its GPUs can be partitioned by MIG instead")
 
 

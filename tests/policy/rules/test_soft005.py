@@ -6,18 +6,19 @@ import pytest
 
 from eks_gpu.facts.versions import GPU_OPERATOR
 from eks_gpu_policies import examples, tokens
+from eks_gpu_policies.resource import Resource
 from tests.support.judging import complaint, judge, left_open, messages, not_concerned, passes, unknown
 
 
-def release(version: str | None, chart: str = "external-dns") -> examples.Resource:
+def release(version: str | None, chart: str = "external-dns") -> Resource:
     return examples.release("release", chart, version)
 
 
-def manifest(token: str, **props: object) -> examples.Resource:
+def manifest(token: str, **props: object) -> Resource:
     return examples.resource(token, "manifest", props)
 
 
-def add_on(version: str | None, kind: str = "aws:eks/addon:Addon") -> examples.Resource:
+def add_on(version: str | None, kind: str = "aws:eks/addon:Addon") -> Resource:
     props = {"addonName": "vpc-cni", **({} if version is None else {"addonVersion": version})}
     return examples.resource(kind, "add-on", props)
 
@@ -77,7 +78,7 @@ def test_g07_manifests_of_a_tag_pass() -> None:
 
 
 def test_g07_an_operator_that_installs_the_driver_names_its_version() -> None:
-    def operator(**driver: object) -> examples.Resource:
+    def operator(**driver: object) -> Resource:
         return examples.release("operator", GPU_OPERATOR.name, GPU_OPERATOR.version, values={"driver": driver})
 
     assert passes(judge("SOFT005", operator(enabled=False)))

@@ -7,12 +7,13 @@ import pytest
 from eks_gpu.facts.storage import EFS_ACCESS_POINTS, EFS_DRIVER
 from eks_gpu.planning.unknown import UNKNOWN
 from eks_gpu_policies import examples, tokens
+from eks_gpu_policies.resource import Resource
 from tests.support.judging import complaint, judge, left_open, messages, not_concerned, passes
 
 SOUND = {"provisioningMode": EFS_ACCESS_POINTS, "fileSystemId": "fs-0123", "directoryPerms": "700"}
 
 
-def storage_class(provisioner: object = EFS_DRIVER, **parameters: object) -> examples.Resource:
+def storage_class(provisioner: object = EFS_DRIVER, **parameters: object) -> Resource:
     kept = {key: value for key, value in {**SOUND, **parameters}.items() if value is not None}
     return examples.resource(tokens.STORAGE_CLASS, "models", {"provisioner": provisioner, "parameters": kept})
 

@@ -42,7 +42,7 @@ def storage(zones: str, group: Resource = GROUP) -> tuple[Resource, ...]:
 
 def group(zones: str) -> Resource:
     subnets = tuple(SUBNETS[zone] for zone in zones)
-    return examples.node_group(subnetIds=[UNKNOWN] * len(zones), links={"subnetIds": subnets})
+    return examples.node_group(None, "inference", {"subnetIds": subnets}, subnetIds=[UNKNOWN] * len(zones))
 
 
 def test_s01_a_target_in_every_zone_of_the_pool_passes() -> None:

@@ -7,10 +7,11 @@ import pytest
 from eks_gpu.facts import resources
 from eks_gpu.planning.unknown import UNKNOWN
 from eks_gpu_policies import examples
+from eks_gpu_policies.resource import Resource
 from tests.support.judging import complaint, judge, left_open, messages, not_concerned, passes
 
 
-def server(requests: object = None, limits: object = None, name: str = resources.GPU) -> examples.Resource:
+def server(requests: object = None, limits: object = None, name: str = resources.GPU) -> Resource:
     asked = {
         kind: {name: amount, "memory": "8Gi"}
         for kind, amount in (("requests", requests), ("limits", limits))

@@ -7,12 +7,13 @@ import pytest
 from eks_gpu.facts import labels, resources
 from eks_gpu.planning.unknown import UNKNOWN
 from eks_gpu_policies import examples
+from eks_gpu_policies.resource import Resource
 from tests.support.judging import changed, complaint, judge, left_open, messages, not_concerned, passes
 
 PLAIN = "nginx:1.29.0"
 
 
-def shared(size: str | None = "8Gi", **settings: object) -> examples.Resource:
+def shared(size: str | None = "8Gi", **settings: object) -> Resource:
     limit = {} if size is None else {"sizeLimit": size}
     volume = {"name": "shm", "emptyDir": {"medium": "Memory", **limit}}
     return examples.deployment(examples.container(**settings), volumes=[volume])

@@ -9,13 +9,14 @@ import pytest
 from eks_gpu.facts import labels
 from eks_gpu.planning.unknown import UNKNOWN
 from eks_gpu_policies import examples
+from eks_gpu_policies.resource import Resource
 from tests.support.judging import changed, complaint, judge, left_open, messages, not_concerned, passes
 
 WITHOUT = examples.container(startupProbe=None)
 LATE = {"httpGet": {"path": "/health", "port": 8000}, "initialDelaySeconds": 600}
 
 
-def carried_by(token: str, resource: examples.Resource) -> examples.Resource:
+def carried_by(token: str, resource: Resource) -> Resource:
     return dataclasses.replace(resource, type=token)
 
 

@@ -113,7 +113,10 @@ def _example(*zones: str) -> Example:
         for zone in zones
     )
     pool = examples.node_group(
-        examples.launch_template(), subnetIds=["subnet-a", "subnet-b"], links={"subnetIds": tuple(subnets.values())}
+        examples.launch_template(),
+        "inference",
+        {"subnetIds": tuple(subnets.values())},
+        subnetIds=["subnet-a", "subnet-b"],
     )
     return Example((*subnets.values(), group, models, *targets, examples.launch_template(), pool))
 
