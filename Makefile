@@ -40,7 +40,7 @@ test: build ## run every test
 	@$(PYTHON) -m pytest
 
 bench: build ## measure imports, checks and previews, side by side
-	@$(PYTHON) tests/bench/measure.py
+	@$(PYTHON) tests/bench/run.py
 
 .PHONY: check lint types fmt docs
 check: lint types docs-current ## lint, types, import contracts, generated files current
@@ -58,11 +58,11 @@ fmt: $(ENVIRONMENT) ## format, and repair what can be repaired
 	@.venv/bin/ruff check --fix
 
 docs: $(ENVIRONMENT) ## write the generated reference pages and the schema of the stack files
-	@.venv/bin/eks-gpu docs
+	@$(PYTHON) docs/generate.py
 
 .PHONY: docs-current
 docs-current: $(ENVIRONMENT)
-	@.venv/bin/eks-gpu docs --check
+	@$(PYTHON) docs/generate.py --check
 
 .PHONY: clean-sandbox
 clean-sandbox: ## stop what the sandbox runs, and forget its state (built tools stay)
