@@ -21,7 +21,7 @@ from google.protobuf import empty_pb2
 from sandbox.providers.changes import Change, changes
 from sandbox.providers.naming import NameRequest, NamingMode
 from sandbox.providers.protocol import plugin_pb2, provider_pb2
-from sandbox.providers.stand_in import Checked, StandIn, StandInError, Stored
+from sandbox.providers.stand_in import VERSION_VARIABLE, Checked, StandIn, StandInError, Stored
 from sandbox.providers.wire import UNKNOWN, Properties, decode, encode
 
 if TYPE_CHECKING:
@@ -80,9 +80,9 @@ class Plugin:
         return provider_pb2.ProviderHandshakeResponse(supports_autonaming_configuration=True)
 
     def plugin_info(self, request: empty_pb2.Empty) -> plugin_pb2.PluginInfo:
-        """Report the SDK's version as the plugin's."""
+        """Report the version that the engine asked for, else the SDK's."""
         del request
-        return plugin_pb2.PluginInfo(version=self._stand_in.sdk.version)
+        return plugin_pb2.PluginInfo(version=os.environ.get(VERSION_VARIABLE) or self._stand_in.sdk.version)
 
     def nothing(self, request: object) -> empty_pb2.Empty:
         """Answer a call that needs nothing done."""

@@ -189,7 +189,8 @@ def _kind(node: ast.expr | None) -> Kind:
         return _generic(ast.unparse(node.value).rsplit(".", 1)[-1], node.slice)
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         # A quoted name is a nested type, unless it is an enumeration or a resource, whose values are not checked.
-        return Kind("object", name=node.value) if node.value.endswith("Args") else ANY
+        nested = node.value.endswith("Args") or node.value.startswith("outputs.")
+        return Kind("object", name=node.value) if nested else ANY
     if isinstance(node, ast.Attribute):
         return Kind(_SCALARS[node.attr]) if node.attr in _SCALARS else ANY
     return ANY

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from typing import Final
 
 from sandbox.providers.changes import Change, changes
 from sandbox.providers.naming import NameRequest
 from sandbox.providers.schema import Failure
 from sandbox.providers.sdk import Sdk
 from sandbox.providers.wire import Properties
+
+VERSION_VARIABLE: Final = "EKS_GPU_SANDBOX_PLUGIN_VERSION"
+"""The version that the program's SDK asks for, set by the plugin's executable (`sandbox.plugins`)."""
 
 
 class StandInError(Exception):

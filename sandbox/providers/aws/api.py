@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any, Final
 
 from sandbox.providers.stand_in import StandInError
 from sandbox.providers.wire import Properties
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 ENDPOINT_VARIABLE: Final = "EKS_GPU_SANDBOX_AWS_ENDPOINT"
 DIRECTORY_VARIABLE: Final = "EKS_GPU_SANDBOX_DIR"
+_NO_SUCH_CALL: Final = "moto does not know this call, or not with these arguments"
 _GONE: Final = ("NotFound", "NoSuchEntity", "NonExistent", "ResourceNotFoundException")
 
 
@@ -43,24 +44,17 @@ class Api:
 
     def call(self, service: str, operation: str, **arguments: object) -> Properties:
         """Call an operation by its Python name; arguments that are None are left out; raise `ApiError` on a refusal."""
-        from botocore.exceptions import ClientError  # noqa: PLC0415 - it costs a preview nothing
-
         method = getattr(self._client(service), operation)
-        try:
+        with _told(service, operation):
             response: Properties = method(**{key: value for key, value in arguments.items() if value is not None})
-        except ClientError as error:
-            details = error.response["Error"]
-            message = details["Message"]
-            if "<!doctype" in message.lower():  # the server's answer to a call it does not have, or fails in
-                message = "moto does not know this call, or not with these arguments"
-            raise ApiError(service, operation, details["Code"], message) from None
         return response
 
-    def pages(self, service: str, operation: str, key: str, **arguments: object) -> Iterator[Any]:
-        """Yield the entries under `key` of every page of a list operation."""
+    def pages(self, service: str, operation: str, key: str, **arguments: object) -> list[Any]:
+        """Return the entries under `key` of every page of a list operation."""
         client = self._client(service)
-        for page in client.get_paginator(operation).paginate(**arguments):
-            yield from page.get(key, ())
+        with _told(service, operation):
+            pages = list(client.get_paginator(operation).paginate(**arguments))
+        return [each for page in pages for each in page.get(key, ())]
 
     def _client(self, service: str) -> Any:  # noqa: ANN401 - botocore makes its client classes at run time
         with self._lock:
@@ -70,9 +64,8 @@ class Api:
 
     def _make_client(self, service: str) -> Any:  # noqa: ANN401 - as above
         from botocore.config import Config  # noqa: PLC0415 - a preview that asks AWS nothing does not pay for it
-        from botocore.session import get_session  # noqa: PLC0415 - as above
 
-        return get_session().create_client(
+        return _session().create_client(
             service,
             region_name=self.region,
             endpoint_url=self._endpoint or _sandbox_endpoint(),
@@ -80,6 +73,32 @@ class Api:
             aws_secret_access_key="sandbox",  # noqa: S106 - moto takes any key; a real one must never go there
             config=Config(retries={"total_max_attempts": 2}, max_pool_connections=32),
         )
+
+
+@contextmanager
+def _told(service: str, operation: str) -> Iterator[None]:
+    """Tell a refusal in one sentence."""
+    from botocore.exceptions import ClientError  # noqa: PLC0415 - a preview that asks AWS nothing does not pay for it
+    from botocore.parsers import ResponseParserError  # noqa: PLC0415 - as above
+
+    try:
+        yield
+    except ClientError as error:
+        details = error.response["Error"]
+        message = details["Message"]
+        if "<!doctype" in message.lower():  # the server's answer to a call it does not have, or fails in
+            message = _NO_SUCH_CALL
+        raise ApiError(service, operation, details["Code"], message) from None
+    except ResponseParserError:
+        raise ApiError(service, operation, "InternalError", _NO_SUCH_CALL) from None
+
+
+@cache
+def _session() -> Any:  # noqa: ANN401 - as above
+    """Return one session for all regions: it holds the services' descriptions, which take long to read."""
+    from botocore.session import get_session  # noqa: PLC0415 - as above
+
+    return get_session()
 
 
 def _sandbox_endpoint() -> str:

@@ -123,17 +123,13 @@ def _read_cluster(api: Api, existing: Stored) -> Properties | None:
 
 def _update_cluster(api: Api, existing: Stored, old: Properties, new: Properties) -> Properties:
     """Bring the tags up to date; the rest changes in state only, because moto cannot update a cluster soundly."""
-    _update_tags(api, existing.state["arn"], old, new)
-    vpc_config = {**existing.state.get("vpcConfig", {}), **new["vpcConfig"]}
-    return {"vpcConfig": vpc_config, "accessConfig": _access_config(new), **_kept_inputs(new)}
-
-
-def _update_tags(api: Api, arn: str, old: Properties, new: Properties) -> None:
     gone = removed(old, new)
     if gone:
-        api.call(_EKS, "untag_resource", resourceArn=arn, tagKeys=gone)
+        api.call(_EKS, "untag_resource", resourceArn=existing.state["arn"], tagKeys=gone)
     if new.get("tags"):
-        api.call(_EKS, "tag_resource", resourceArn=arn, tags=new["tags"])
+        api.call(_EKS, "tag_resource", resourceArn=existing.state["arn"], tags=new["tags"])
+    vpc_config = {**existing.state.get("vpcConfig", {}), **new["vpcConfig"]}
+    return {"vpcConfig": vpc_config, "accessConfig": _access_config(new), **_kept_inputs(new)}
 
 
 def _delete_cluster(api: Api, existing: Stored) -> None:
@@ -185,7 +181,7 @@ def _read_node_group(api: Api, existing: Stored) -> Properties | None:
 
 
 def _update_node_group(api: Api, existing: Stored, old: Properties, new: Properties) -> Properties:
-    """Change scaling, labels and taints; versions change in state only, because moto cannot roll a node group."""
+    """Change scaling, labels and taints; versions and tags change in state only: moto cannot change those."""
     cluster, name = existing.id.split(":", 1)
     before, after = old.get("labels") or {}, new.get("labels") or {}
     gone = [key for key in before if key not in after]
@@ -202,7 +198,6 @@ def _update_node_group(api: Api, existing: Stored, old: Properties, new: Propert
             "removeTaints": [taint for taint in old_taints if taint not in taints],
         },
     )
-    _update_tags(api, existing.state["arn"], old, new)
     return {key: new[key] for key in ("version", "releaseVersion") if new.get(key)}
 
 

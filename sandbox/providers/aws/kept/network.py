@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _EC2: Final = "ec2"
 _VPC_SWITCHES: Final = {"enableDnsHostnames": "EnableDnsHostnames", "enableDnsSupport": "EnableDnsSupport"}
-_NAT_GONE: Final = ("deleting", "deleted")
+_GONE: Final = ("deleting", "deleted")
 
 
 def _create_vpc(api: Api, inputs: Properties) -> Made:
@@ -197,7 +197,7 @@ def _nat_outputs(gateway: Properties) -> Properties:
 
 def _read_nat_gateway(api: Api, existing: Stored) -> Properties | None:
     gateway = found(api, _EC2, "describe_nat_gateways", "NatGateways", NatGatewayIds=[existing.id])
-    return None if gateway is None or gateway["State"] in _NAT_GONE else _nat_outputs(gateway)
+    return None if gateway is None or gateway["State"] in _GONE else _nat_outputs(gateway)
 
 
 def _delete_nat_gateway(api: Api, existing: Stored) -> None:
@@ -233,7 +233,7 @@ def _endpoint_outputs(endpoint: Properties) -> Properties:
 
 def _read_endpoint(api: Api, existing: Stored) -> Properties | None:
     endpoint = found(api, _EC2, "describe_vpc_endpoints", "VpcEndpoints", VpcEndpointIds=[existing.id])
-    return None if endpoint is None or endpoint.get("State") == "deleted" else _endpoint_outputs(endpoint)
+    return None if endpoint is None or endpoint["State"].lower() in _GONE else _endpoint_outputs(endpoint)
 
 
 def _update_endpoint(api: Api, existing: Stored, old: Properties, new: Properties) -> Properties:
@@ -250,8 +250,13 @@ def _update_endpoint(api: Api, existing: Stored, old: Properties, new: Propertie
 
 
 def _delete_endpoint(api: Api, existing: Stored) -> None:
-    with missing_ok():
-        api.call(_EC2, "delete_vpc_endpoints", VpcEndpointIds=[existing.id])
+    endpoint = found(api, _EC2, "describe_vpc_endpoints", "VpcEndpoints", VpcEndpointIds=[existing.id])
+    if endpoint is None or endpoint["State"].lower() in _GONE:
+        return
+    tables = endpoint.get("RouteTableIds")
+    if tables:  # moto fails to delete an endpoint whose route was not made together with it
+        api.call(_EC2, "modify_vpc_endpoint", VpcEndpointId=existing.id, RemoveRouteTableIds=tables)
+    api.call(_EC2, "delete_vpc_endpoints", VpcEndpointIds=[existing.id])
 
 
 KEPT: Final[Mapping[str, Kept]] = {
