@@ -6,7 +6,6 @@ import traceback
 from importlib.metadata import version as installed_version
 from typing import Annotated, Any
 
-import click
 import typer
 from typer.core import TyperGroup
 
@@ -21,7 +20,7 @@ _DISTRIBUTION = "pulumi-eks-gpu"
 class _Sentences(TyperGroup):
     """Turns what stops a command into one sentence on stderr and exit code 2; a traceback only on request."""
 
-    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's own signature
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - click's, of which typer has a copy that it does not export
         try:
             return super().invoke(ctx)
         except exit_codes.CannotRun as reason:

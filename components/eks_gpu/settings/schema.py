@@ -7,6 +7,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import core_schema
+
+from eks_gpu.settings.documentation import field_docstrings
 from eks_gpu.settings.platform import FULL_KEY, REGION_KEY, Platform
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -17,7 +21,7 @@ def stack_file_schema() -> dict[str, Any]:
 
     It is as strict as a schema can be; what must hold between keys is checked when the file is loaded.
     """
-    platform = _for_editors(Platform.model_json_schema(ref_template="#/$defs/{model}"))
+    platform = _for_editors(Platform.model_json_schema(ref_template="#/$defs/{model}", schema_generator=_Documented))
     definitions = platform.pop("$defs", {})
     return {
         "$schema": DIALECT,
@@ -42,6 +46,20 @@ def stack_file_schema() -> dict[str, Any]:
         "additionalProperties": False,
         "$defs": {**definitions, "Platform": platform},
     }
+
+
+class _Documented(GenerateJsonSchema):
+    """Describes each field by the docstring below it."""
+
+    def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
+        """Return a block's schema with its fields described."""
+        described = super().model_schema(schema)
+        owner: type = schema["cls"]
+        texts = field_docstrings(owner)
+        for name, field in described.get("properties", {}).items():
+            if name in texts:
+                field["description"] = texts[name]
+        return described
 
 
 def _for_editors(schema: Any) -> Any:  # noqa: ANN401 - a JSON Schema nests anything

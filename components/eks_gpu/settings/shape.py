@@ -11,6 +11,8 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic import BaseModel, Tag
 from pydantic.fields import FieldInfo
 
+from eks_gpu.settings.documentation import field_docstrings
+
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
@@ -39,7 +41,7 @@ class Shape:
                 information = choice.kind.model_fields.get(part)
                 if information is not None:
                     found.extend(_of_field(information))
-                    description = description or _first_sentence(information.description)
+                    description = description or _first_sentence(field_docstrings(choice.kind).get(str(part)))
             else:
                 found.extend(_of_container(choice.kind))
         return Shape(tuple(found), description)

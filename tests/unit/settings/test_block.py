@@ -7,6 +7,7 @@ from pydantic import Field, ValidationError
 
 from eks_gpu.facts import ami, instances, labels
 from eks_gpu.settings.block import Block
+from eks_gpu.settings.documentation import field_docstrings
 from eks_gpu.settings.gpu_pool import Purpose
 
 
@@ -63,7 +64,7 @@ def test_a_block_is_frozen() -> None:
 
 
 def test_a_docstring_is_the_description() -> None:
-    assert _Inner.model_fields["number"].description == "A number."
+    assert field_docstrings(_Inner)["number"] == "A number."
 
 
 def test_n04_purposes_are_the_values_of_the_workload_label() -> None:

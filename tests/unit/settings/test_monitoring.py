@@ -46,10 +46,3 @@ def test_m04_a_container_prefix_cannot_break_out_of_the_query() -> None:
 def test_the_schema_offers_the_word_and_the_block() -> None:
     choices = Monitoring.model_json_schema()["properties"]["prometheus"]["anyOf"]
     assert {"bundled", "existing"} in [set(choice.get("enum", ())) for choice in choices]
-
-
-def test_every_field_says_what_it_is() -> None:
-    schema = Monitoring.model_json_schema()
-    blocks = [schema, *schema["$defs"].values()]
-    fields = {name: field for block in blocks for name, field in block["properties"].items()}
-    assert [name for name, field in fields.items() if not field.get("description")] == []

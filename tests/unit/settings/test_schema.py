@@ -84,3 +84,15 @@ def _descriptions(schema: object) -> Iterator[str]:
     elif isinstance(schema, list):
         for part in schema:
             yield from _descriptions(part)
+
+
+def test_every_field_of_every_block_says_what_it_is() -> None:
+    blocks = stack_file_schema()["$defs"]
+    silent = [
+        f"{name}.{field}"
+        for name, block in blocks.items()
+        for field, schema in block.get("properties", {}).items()
+        if not schema.get("description")
+    ]
+    assert blocks
+    assert silent == []

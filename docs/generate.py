@@ -1,0 +1,153 @@
+"""Writes the reference pages from the code they describe; with ``--check`` only says which are not current."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import eks_gpu
+from eks_gpu.facts import versions
+from eks_gpu.observability.reference import alerts_page
+from eks_gpu.settings.documentation import field_docstrings
+from eks_gpu.settings.schema import stack_file_schema
+from eks_gpu_policies.explain import reference
+from eks_gpu_policies.rules import RULES
+
+DOCS = Path(__file__).parent
+RUNBOOKS = "../components/eks_gpu/observability/runbooks"
+
+
+def components_page() -> str:
+    """Return the library's public names, each with what it says of itself."""
+    return "\n".join(_components()).rstrip() + "\n"
+
+
+def _components() -> Iterator[str]:
+    yield "# Components"
+    yield ""
+    yield "Generated from the code. `from eks_gpu import <name>`; each is built as `Name(name, NameArgs(...), opts)`."
+    for name in eks_gpu.__all__:
+        if name.endswith("Args"):
+            continue
+        yield from ("", f"## {name}", "", _prose(getattr(eks_gpu, name)))
+        arguments = f"{name}Args"
+        if arguments in eks_gpu.__all__:
+            yield from ("", f"### {arguments}", "")
+            yield from _fields(getattr(eks_gpu, arguments))
+
+
+def _prose(value: type) -> str:
+    return (inspect.getdoc(value) or "").replace("``", "`")
+
+
+def _fields(arguments: type) -> Iterator[str]:
+    documented = field_docstrings(arguments)
+    for name in inspect.get_annotations(arguments):
+        yield f"- `{name}`: {' '.join(documented.get(name, '').split()).replace('``', '`')}"
+
+
+def settings_page() -> str:
+    """Return every key of a stack file."""
+    return "\n".join(_settings(stack_file_schema())).rstrip() + "\n"
+
+
+def _settings(schema: Mapping[str, Any]) -> Iterator[str]:
+    yield "# Settings"
+    yield ""
+    yield "Generated from the settings. What stands under `eks-gpu:platform` in `stacks/Pulumi.<stack>.yaml`;"
+    yield "[the JSON Schema](stack-file.schema.json) lets editors complete and check it."
+    definitions: Mapping[str, Any] = schema["$defs"]
+    for name in sorted(definitions, key=lambda each: (each != "Platform", each)):
+        block = definitions[name]
+        yield from ("", f"## {name}", "", block.get("description", ""))
+        if "enum" in block:
+            yield from ("", "One of " + ", ".join(f"`{value}`" for value in block["enum"]) + ".")
+        if block.get("properties"):
+            yield from ("", "| key | type | default | meaning |", "|-|-|-|-|")
+            for key, field in block["properties"].items():
+                needed = "needed" if key in block.get("required", ()) else _default(field)
+                yield f"| `{key}` | {_type(field)} | {needed} | {_cell(field.get('description', ''))} |"
+
+
+def _default(field: Mapping[str, Any]) -> str:
+    value = field.get("default")
+    return "-" if value in (None, [], {}) else f"`{json.dumps(value)}`"
+
+
+def _type(field: Mapping[str, Any]) -> str:
+    if "$ref" in field:
+        name = field["$ref"].rsplit("/", 1)[-1]
+        return f"[{name}](#{name.lower()})"
+    if "const" in field:
+        return f"`{field['const']}`"
+    for several in ("anyOf", "oneOf"):
+        if several in field:
+            return " or ".join(_type(each) for each in field[several] if each.get("type") != "null")
+    kind = field.get("type", "any")
+    if kind == "array":
+        return f"list of {_type(field.get('items', {}))}"
+    if kind == "object":
+        inner: object = field.get("additionalProperties") or next(iter(field.get("patternProperties", {}).values()), {})
+        return f"mapping of {_type(inner)}" if isinstance(inner, Mapping) and inner else "mapping"
+    return str(kind)
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def versions_page() -> str:
+    """Return every pinned version with its source."""
+    lines = [
+        "# Versions",
+        "",
+        "Generated from `facts/versions.py`: what is installed, exactly, and where that was read.",
+    ]
+    lines += ["", "| chart | version | source | checked |", "|-|-|-|-|"]
+    lines += [f"| {c.name} | {c.version} | {_cell(c.source)} | {c.checked} |" for c in versions.CHARTS.values()]
+    lines += ["", "| add-on | Kubernetes | version | source | checked |", "|-|-|-|-|-|"]
+    lines += [
+        f"| {a.name} | {a.kubernetes} | {a.version} | {_cell(a.source)} | {a.checked} |"
+        for by_version in versions.ADD_ONS.values()
+        for a in by_version.values()
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def pages() -> dict[str, str]:
+    """Return every generated page by its file name."""
+    return {
+        "alerts.md": alerts_page(RUNBOOKS),
+        "components.md": components_page(),
+        "rules.md": reference(RULES),
+        "settings.md": settings_page(),
+        "stack-file.schema.json": json.dumps(stack_file_schema(), indent=2) + "\n",
+        "versions.md": versions_page(),
+    }
+
+
+def main() -> int:
+    """Write the pages, or with ``--check`` fail when one is not current."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when a page is not current")
+    if not parser.parse_args().check:
+        for name, text in pages().items():
+            (DOCS / name).write_text(text, encoding="utf-8")
+        return 0
+    stale = [name for name, text in pages().items() if _content(DOCS / name) != text]
+    if stale:
+        sys.stderr.write(f"not current: docs/{', docs/'.join(stale)}; run: make docs\n")
+    return 1 if stale else 0
+
+
+def _content(path: Path) -> str | None:
+    return path.read_text(encoding="utf-8") if path.is_file() else None
+
+
+if __name__ == "__main__":
+    sys.exit(main())

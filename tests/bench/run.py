@@ -1,0 +1,215 @@
+"""``make bench``: what things cost, each beside something known, in one run.
+
+Every figure is a ratio or a difference of two commands run in turn on this machine, so that it can be compared with the
+goal on any machine. Goals are not gates: a missed one is shown, and nothing fails.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import pkgutil
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+from rich.console import Console
+from rich.table import Table
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT))
+
+import eks_gpu.facts  # noqa: E402 - after the path is set, as for the tests
+from tests.bench.measure import Command, in_turn  # noqa: E402
+from tests.support.engine import Bench  # noqa: E402
+
+MILLISECONDS = 1000
+POOL_COUNTS = (1, 10, 100)
+SERVICES = ("pulumi_aws.", "pulumi_kubernetes.", "pulumi_eks")
+EMPTY_PACK = """
+from pulumi_policy import PolicyPack
+
+if __name__ == "__main__":
+    PolicyPack("empty", [])
+"""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One line of the table."""
+
+    what: str
+    measured: str
+    goal: str
+    met: bool
+    seconds: str
+    """The medians behind it."""
+
+
+def python(code: str) -> Command:
+    """Return a command that runs ``code`` on this Python."""
+    return Command([sys.executable, "-c", code], ROOT, os.environ)
+
+
+def check(program: Path, stack: str) -> Command:
+    """Return ``eks-gpu check``."""
+    argv = [sys.executable, "-m", "eks_gpu.cli", "check", stack, "--program", str(program)]
+    return Command(argv, ROOT, os.environ)
+
+
+def cost_of_facts(runs: int) -> Figure:
+    """Importing every fact, beyond starting Python."""
+    names = [f"eks_gpu.facts.{module.name}" for module in pkgutil.iter_modules(eks_gpu.facts.__path__)]
+    pair = in_turn(python(f"import {', '.join(names)}"), python("pass"), runs)
+    cost = pair.difference * MILLISECONDS
+    return Figure(
+        "import every fact, beyond Python's start", f"{cost:.0f} ms", "at most 60 ms", cost <= 60, _both(pair.medians)
+    )
+
+
+def cost_of_check(runs: int) -> Figure:
+    """Checking prod, against importing the same provider service modules and nothing else."""
+    imports = python("\n".join(f"import {name}" for name in _service_modules()))
+    pair = in_turn(check(ROOT, "prod"), imports, runs)
+    return Figure(
+        "eks-gpu check prod / importing the same provider modules",
+        f"{pair.ratio:.2f} x",
+        "at most 1.7 x",
+        pair.ratio <= 1.7,
+        _both(pair.medians),
+    )
+
+
+def _service_modules() -> list[str]:
+    """Return the provider packages that a check of prod loads: the services, not the files within them."""
+    code = (
+        "import json, sys\n"
+        "from pathlib import Path\n"
+        "from eks_gpu.cli.program import record_stack\n"
+        "from eks_gpu.cli.project import Project\n"
+        f"record_stack(Project.find(Path({str(ROOT)!r})), 'prod')\n"
+        f"names = [name for name, module in sys.modules.items() if name.startswith({SERVICES!r})\n"
+        "         and type(module).__name__ == 'module' and getattr(module, '__path__', None)]\n"
+        "print(json.dumps(sorted(names)))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    names: list[str] = json.loads(done.stdout.splitlines()[-1])
+    return names
+
+
+def costs_of_previews(runs: int, folder: Path) -> Iterator[Figure]:
+    """Previews of prod with the pack, against an empty program with an empty pack and against prod without the pack."""
+    bench = Bench(folder)
+    try:
+        empty = bench.program("")
+        pack = _empty_pack(folder / "pack")
+        prod = _preview(bench, ROOT, "prod", ROOT / "policies")
+        pair = in_turn(prod, _preview(bench, empty, "dev", pack), runs)
+        yield Figure(
+            "preview of prod with the pack / empty program with an empty pack",
+            f"{pair.ratio:.2f} x",
+            "at most 2.5 x",
+            pair.ratio <= 2.5,
+            _both(pair.medians),
+        )
+        pair = in_turn(prod, _preview(bench, ROOT, "prod", None), runs)
+        yield Figure(
+            "preview of prod with the pack / without",
+            f"{pair.ratio:.2f} x",
+            "at most 1.5 x",
+            pair.ratio <= 1.5,
+            _both(pair.medians),
+        )
+    finally:
+        bench.close()
+
+
+def _empty_pack(folder: Path) -> Path:
+    folder.mkdir()
+    runtime = {"name": "python", "options": {"virtualenv": sys.prefix}}
+    (folder / "PulumiPolicy.yaml").write_text(json.dumps({"name": "empty", "version": "0.0.1", "runtime": runtime}))
+    (folder / "__main__.py").write_text(EMPTY_PACK)
+    return folder
+
+
+def _preview(bench: Bench, program: Path, stack: str, pack: Path | None) -> Command:
+    from sandbox import programs  # noqa: PLC0415 - as in the tests' own harness
+
+    found = programs.find(program)
+    assert found is not None
+    engine = bench.engine(program)
+    engine.create(found, stack)
+    settings = bench.folder / f"{found.name}.{stack}.yaml"
+    source = ROOT / "stacks" / f"Pulumi.{stack}.yaml"
+    settings.write_text(source.read_text() if program == ROOT else "config: {}\n")
+    options = ["--config-file", str(settings), *(["--policy-pack", str(pack)] if pack else [])]
+    return Command(engine.command("preview", found, stack, *options), program, engine.environment)
+
+
+def cost_of_pools(runs: int, folder: Path) -> Figure:
+    """What each further GPU pool adds to a check, from 1 to 10 and from 10 to 100 pools."""
+    for name in ("Pulumi.yaml", "__main__.py"):
+        shutil.copy(ROOT / name, folder)
+    (folder / "stacks").mkdir()
+    for count in POOL_COUNTS:
+        _write_stack(folder / "stacks" / f"Pulumi.pools{count}.yaml", count)
+    few, some, many = POOL_COUNTS
+    low = in_turn(check(folder, f"pools{some}"), check(folder, f"pools{few}"), runs)
+    high = in_turn(check(folder, f"pools{many}"), check(folder, f"pools{some}"), runs)
+    slopes = (low.difference / (some - few) * MILLISECONDS, high.difference / (many - some) * MILLISECONDS)
+    return Figure(
+        "each further GPU pool in a check",
+        f"{slopes[0]:.1f} ms up to {some}, {slopes[1]:.1f} ms up to {many}",
+        "linear",
+        slopes[1] <= 2 * max(slopes[0], 1),
+        f"{low.medians[1]:.2f} s, {low.medians[0]:.2f} s, {high.medians[0]:.2f} s",
+    )
+
+
+def _write_stack(path: Path, pools: int) -> None:
+    """Write prod with ``pools`` node pools, a budget that fits, and everything else as it is."""
+    content = yaml.safe_load((ROOT / "stacks" / "Pulumi.prod.yaml").read_text())
+    platform = content["config"]["eks-gpu:platform"]
+    pool = platform["node_pools"]["g5"]
+    platform["node_pools"] = {f"pool-{number}": pool for number in range(pools)}
+    platform["budget"] = {"monthly_usd": 1_000_000 + 100_000 * pools}
+    path.write_text(yaml.safe_dump(content, sort_keys=False))
+
+
+def _both(medians: tuple[float, float]) -> str:
+    return f"{medians[0]:.2f} s, {medians[1]:.2f} s"
+
+
+def main() -> None:
+    """Measure everything and print one table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=5, help="counted runs of each command (default: 5)")
+    runs = parser.parse_args().runs
+    console = Console()
+    table = Table("what", "measured", "goal", "", "medians", title=f"{runs} runs of each command, in turn")
+    with (
+        console.status("measuring") as status,
+        tempfile.TemporaryDirectory() as one,
+        tempfile.TemporaryDirectory() as two,
+    ):
+        for figure in _figures(runs, Path(one), Path(two)):
+            status.update(f"measured: {figure.what}")
+            table.add_row(figure.what, figure.measured, figure.goal, "met" if figure.met else "missed", figure.seconds)
+    console.print(table)
+
+
+def _figures(runs: int, previews: Path, pools: Path) -> Iterator[Figure]:
+    yield cost_of_facts(3 * runs)
+    yield cost_of_check(runs)
+    yield from costs_of_previews(runs, previews)
+    yield cost_of_pools(runs, pools)
+
+
+if __name__ == "__main__":
+    main()
