@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 def answer(api: Api, token: str, arguments: Properties) -> Properties:
     """Answer the function `token`; raise `StandInError`, naming it, if it is not known here."""
-    function = _FUNCTIONS.get(token)
+    function = FUNCTIONS.get(token)
     if function is None:
-        known = ", ".join(sorted(_FUNCTIONS))
+        known = ", ".join(sorted(FUNCTIONS))
         raise StandInError(f'the stand-in provider aws has no function "{token}"; it has {known}')
     return function(api, arguments)
 
@@ -157,7 +157,7 @@ def _only(what: str, found: list[Properties]) -> Properties:
     return found[0]
 
 
-_FUNCTIONS: Final[Mapping[str, Callable[[Api, Properties], Properties]]] = {
+FUNCTIONS: Final[Mapping[str, Callable[[Api, Properties], Properties]]] = {
     "aws:ec2/getSubnet:getSubnet": _subnet,
     "aws:ec2/getSubnets:getSubnets": _subnets,
     "aws:ec2/getVpc:getVpc": _vpc,
