@@ -186,7 +186,7 @@ def serve(stand_in: StandIn) -> None:
     server, port = start(stand_in)
     sys.stdout.write(f"{port}\n")
     sys.stdout.flush()
-    threading.Thread(target=_leave_with, args=(os.getppid(),), daemon=True).start()
+    leave_with_engine()
     server.wait_for_termination()
 
 
@@ -203,8 +203,12 @@ def start(stand_in: StandIn) -> tuple[grpc.Server, int]:
     return server, port
 
 
-def _leave_with(parent: int) -> None:
-    """End this process when the engine that started it is gone, however it went."""
+def leave_with_engine() -> None:
+    """End this process when the engine that started it is gone, however it went; return at once."""
+    threading.Thread(target=_watch, args=(os.getppid(),), daemon=True).start()
+
+
+def _watch(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(_PARENT_CHECK_SECONDS)
     os._exit(0)

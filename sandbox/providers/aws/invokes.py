@@ -169,3 +169,4 @@ FUNCTIONS: Final[Mapping[str, Callable[[Api, Properties], Properties]]] = {
     "aws:index/getRegion:getRegion": _region,
     "aws:ssm/getParameter:getParameter": _parameter,
 }
+"""The functions that are answered, by their tokens."""

@@ -195,6 +195,21 @@ def test_a_plugin_prints_its_port_and_serves_there(name: str) -> None:
             process.kill()
 
 
+@pytest.mark.parametrize("name", ["aws", "eks"])
+def test_a_plugin_ends_when_its_engine_is_gone(name: str) -> None:
+    arguments = [sys.executable, "-m", f"sandbox.providers.{name}", "127.0.0.1:1"]
+    engine = (
+        "import subprocess, sys\n"
+        f"plugin = subprocess.Popen({arguments!r}, stdout=subprocess.PIPE, stderr=sys.stderr)\n"
+        "plugin.stdout.readline()\n"
+    )
+
+    # The plugin keeps the error stream open, so that this returns only when it has ended too.
+    answer = subprocess.run([sys.executable, "-c", engine], cwd=ROOT, stderr=subprocess.PIPE, check=False)
+
+    assert answer.returncode == 0
+
+
 def test_a_preview_s_plugin_loads_neither_the_sdks_nor_botocore() -> None:
     loaded = "[name for name in ('pulumi', 'pulumi_aws', 'pulumi_kubernetes', 'botocore') if name in sys.modules]"
     modules = "sandbox.providers.base, sandbox.providers.aws.provider, sandbox.providers.kubernetes.provider"
