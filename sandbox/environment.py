@@ -16,6 +16,9 @@ REGION = "us-east-1"
 _DROPPED_PREFIXES = ("AWS_", "EKS_GPU_SANDBOX_", "PULUMI_", "TF_")
 """What the user has set for real clouds and real backends must not reach anything that runs in the sandbox."""
 
+_SLOW_IMPORTS = "PYTHONDONTWRITEBYTECODE"
+"""Set, it makes every program, pack and provider compile the SDKs anew, which takes longer than all they do."""
+
 
 def build(
     checkout: Checkout, *, engine: Path, aws_endpoint: str, own_program: bool, base: Mapping[str, str] | None = None
@@ -33,7 +36,11 @@ def build(
 
     """
     inherited = os.environ if base is None else base
-    kept = {name: value for name, value in inherited.items() if not name.startswith(_DROPPED_PREFIXES)}
+    kept = {
+        name: value
+        for name, value in inherited.items()
+        if not name.startswith(_DROPPED_PREFIXES) and name != _SLOW_IMPORTS
+    }
     if not own_program and kept.get("VIRTUAL_ENV") == sys.prefix:
         # uv warns about an active environment that is not the program's.
         del kept["VIRTUAL_ENV"]
