@@ -6,15 +6,18 @@ import contextlib
 import os
 import signal
 import subprocess
+import sys
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import IO, Any, TextIO
 
 GRACE_SECONDS = 10.0
 """How long a program may take to end by itself after it was told to."""
 
 
-def stop(process: subprocess.Popen[str]) -> None:
+def stop(process: subprocess.Popen[str] | subprocess.Popen[bytes]) -> None:
     """End a program we started and the group it leads: first politely, then for certain."""
     for attempt in (signal.SIGINT, signal.SIGKILL):
         if process.poll() is not None:
@@ -33,13 +36,51 @@ def run(command: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> int:
     one gives up on both. In a group of its own it does not hear the terminal's Ctrl-C beside ours.
     """
     with subprocess.Popen(list(command), cwd=cwd, env=dict(env), stdin=subprocess.DEVNULL, process_group=0) as process:
-        while True:
-            try:
-                return process.wait()
-            except KeyboardInterrupt:
-                print("\ninterrupted: the engine finishes what it is doing and saves the state", flush=True)
-                if process.poll() is None:
-                    process.send_signal(signal.SIGINT)
+        return _wait(process)
+
+
+def run_behind(first: Sequence[str], command: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> tuple[int, int]:
+    """Run two programs at the same time, show them one after the other, and return both exit codes.
+
+    ``first`` has the terminal and our own environment. The output of ``command`` is held back until ``first`` has
+    ended; if that ended with anything but 0 or 1 it could not run, and ``command`` is stopped, unseen.
+    """
+    pipes: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(list(command), cwd=cwd, env=dict(env), process_group=0, **pipes) as process:
+        try:
+            before = subprocess.run(first, cwd=cwd, check=False).returncode
+        except BaseException:
+            stop(process)
+            raise
+        if before not in {0, 1}:
+            stop(process)
+            return before, before
+        shown = [
+            threading.Thread(target=_show, args=pair)
+            for pair in ((process.stdout, sys.stdout), (process.stderr, sys.stderr))
+        ]
+        for thread in shown:
+            thread.start()
+        code = _wait(process)
+        for thread in shown:
+            thread.join()
+        return before, code
+
+
+def _show(source: IO[bytes], target: TextIO) -> None:
+    for line in source:
+        target.write(line.decode(errors="replace"))
+        target.flush()
+
+
+def _wait(process: subprocess.Popen[bytes]) -> int:
+    while True:
+        try:
+            return process.wait()
+        except KeyboardInterrupt:
+            print("\ninterrupted: the engine finishes what it is doing and saves the state", flush=True)
+            if process.poll() is None:
+                process.send_signal(signal.SIGINT)
 
 
 def start_detached(command: Sequence[str], env: Mapping[str, str], log: Path) -> int:

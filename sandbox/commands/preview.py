@@ -2,26 +2,55 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Sequence
 
 from sandbox import aws
+from sandbox.checkout import Checkout
 from sandbox.commands import project
+from sandbox.commands.project import OpenStack
+from sandbox.errors import SandboxError
+from sandbox.processes import run_behind
+from sandbox.toolchain import pulumi_cli
 
 
 def preview(stack: str, options: Sequence[str] = ()) -> int:
     """Print the verdict of ``eks-gpu check``, then the preview; ``options`` are handed to ``pulumi preview``.
 
-    The verdict comes first because it needs no engine: on a new machine it is there minutes before the preview.
+    The verdict needs no engine. Where the engine has yet to be built, it is there minutes before the preview; where it
+    is built, both are worked out at the same time.
+
+    Raises:
+        SandboxError: the stack is unknown or its file is refused, or there is no engine.
+
     """
     program = project.load()
     program.stack_file(stack)
-    project.verdict(program, stack)
+    check = project.check_command(program, stack)
+    checkout = Checkout.current()
+    must_build = pulumi_cli.available(checkout) is None
+    if must_build:
+        _refuse(subprocess.run(check, cwd=program.root, check=False).returncode)
     opened = project.open_stack(stack)
-    checkout = opened.engine.checkout
     was_running = aws.running(checkout) is not None
+    judged = ("preview", "--policy-pack", project.POLICY_PACK, *options)
     try:
-        return 1 if opened.run("preview", "--policy-pack", project.POLICY_PACK, *options) else 0
+        code = opened.run(*judged) if must_build else _beside(check, opened, judged)
     finally:
         # A look-up may have started the AWS stand-in; with nothing deployed, nobody needs it any more.
         if not was_running and opened.is_empty:
             aws.stop(checkout)
+    return 1 if code else 0
+
+
+def _beside(check: Sequence[str], opened: OpenStack, judged: tuple[str, ...]) -> int:
+    command = opened.command(*judged)
+    verdict, code = run_behind(check, command, cwd=opened.program.root, env=opened.engine.environment)
+    _refuse(verdict)
+    return code
+
+
+def _refuse(verdict: int) -> None:
+    if verdict not in {0, 1}:
+        # What is wrong with the stack's file has been said.
+        raise SandboxError("")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,20 +22,17 @@ def load() -> Program:
     return programs.load(ROOT / "Pulumi.yaml")
 
 
-def verdict(program: Program, stack: str) -> int:
-    """Print what ``eks-gpu check`` says of a stack, and return its exit code.
+def check_command(program: Program, stack: str) -> list[str]:
+    """Return the command line of ``eks-gpu check`` for a stack.
 
     Raises:
-        SandboxError: the command line is not installed, or could not read the stack; it has said why.
+        SandboxError: the command line is not installed.
 
     """
     command = Path(sys.executable).with_name("eks-gpu")
     if not command.exists():
         raise SandboxError(f"{command} is missing; run `uv sync` in {program.root}")
-    code = subprocess.run([command, "check", stack], cwd=program.root, check=False).returncode
-    if code not in {0, 1}:
-        raise SandboxError("")
-    return code
+    return [str(command), "check", stack]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +50,13 @@ class OpenStack:
         """Tell whether the backend holds nothing of it."""
         return stacks.is_empty(self.engine.checkout, self.program, self.name)
 
+    def command(self, verb: str, *options: str) -> list[str]:
+        """Return the command line of ``pulumi <verb>`` on it."""
+        return self.engine.command(verb, self.program, self.name, "--config-file", str(self.config), *options)
+
     def run(self, verb: str, *options: str) -> int:
         """Run ``pulumi <verb>`` on it, and return the engine's exit code."""
-        command = self.engine.command(verb, self.program, self.name, "--config-file", str(self.config), *options)
-        return run(command, cwd=self.program.root, env=self.engine.environment)
+        return run(self.command(verb, *options), cwd=self.program.root, env=self.engine.environment)
 
 
 def open_stack(name: str) -> OpenStack:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox import aws, stacks
+from sandbox import aws
 from sandbox.checkout import ROOT, Checkout
 from sandbox.cli import main
 from sandbox.commands import project
@@ -28,20 +28,32 @@ def test_an_unknown_stack_is_one_sentence_with_the_stacks_there_are(
     assert said.out == ""
 
 
-def test_a_stack_whose_file_is_refused_by_the_check_is_not_given_to_the_engine(
-    checkout: Checkout, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("built", [True, False])
+def test_a_stack_whose_file_is_refused_by_the_check_shows_no_preview(
+    built: bool, checkout: Checkout, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     check = tmp_path / "bin" / "eks-gpu"
     check.parent.mkdir()
     check.write_text("#!/bin/sh\necho five mistakes >&2\nexit 2\n")
     check.chmod(0o755)
+    engine = tmp_path / "engine"
+    engine.mkdir()
+    for name in ("pulumi", "pulumi-language-python"):
+        (engine / name).write_text('#!/bin/sh\n[ "$1" = version ] && echo v3.259.0 || echo a preview\n')
+        (engine / name).chmod(0o755)
+    state = checkout.state / ".pulumi" / "stacks" / "eks-gpu" / "dev.json"
+    state.parent.mkdir(parents=True)
+    state.write_text('{"checkpoint": {}}')
     monkeypatch.setattr(sys, "executable", str(check.with_name("python")))
+    monkeypatch.setenv("PATH", f"{engine}:/usr/bin:/bin" if built else "/usr/bin:/bin")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
     code = main(["preview", "dev"])
 
+    said = capfd.readouterr()
     assert code == 2
-    assert capsys.readouterr().err == "", "the check has said it already"
-    assert stacks.resource_counts(checkout) == {}
+    assert said.err == "five mistakes\n"
+    assert said.out == ""
 
 
 @pytest.mark.usefixtures("checkout")

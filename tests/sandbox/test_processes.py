@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sandbox.checkout import ROOT
-from sandbox.processes import run, start_time
+from sandbox.processes import run, run_behind, start_time
 
 TELLS_OF_INTERRUPTS = """
 import signal, sys, time
@@ -52,6 +52,36 @@ def test_an_interrupt_reaches_the_engine_once_and_it_is_waited_for(tmp_path: Pat
 
     assert told.read_text().split() == ["ready", "interrupt", "saved"]
     assert code == 7
+
+
+def test_two_programs_run_at_once_and_are_shown_one_after_the_other(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    begun = tmp_path / "begun"
+    # The first one ends only when the second one runs: one after the other, they would wait for ever.
+    first = ["/bin/sh", "-c", f"while [ ! -e {begun} ]; do sleep 0.01; done; echo first; exit 1"]
+    second = ["/bin/sh", "-c", f"echo second; echo beside >&2; touch {begun}; exit 3"]
+
+    codes = run_behind(first, second, cwd=tmp_path, env=os.environ)
+
+    said = capfd.readouterr()
+    assert codes == (1, 3)
+    assert said.out == "first\nsecond\n"
+    assert said.err == "beside\n"
+
+
+def test_what_is_behind_a_program_that_could_not_run_is_stopped_unseen(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    pid = tmp_path / "pid"
+    first = ["/bin/sh", "-c", f"while [ ! -s {pid} ]; do sleep 0.01; done; exit 2"]
+    second = ["/bin/sh", "-c", f"echo unseen; echo $$ > {pid}; exec sleep 60"]
+
+    codes = run_behind(first, second, cwd=tmp_path, env=os.environ)
+
+    assert codes == (2, 2)
+    assert capfd.readouterr().out == ""
+    assert start_time(int(pid.read_text())) == ""
 
 
 def test_a_process_that_is_gone_has_no_start_time() -> None:
