@@ -53,8 +53,11 @@ lint: $(ENVIRONMENT) ## ruff and the import contracts
 	@.venv/bin/ruff format --check
 	@.venv/bin/lint-imports
 
+# Each program is a module called __main__, so each is checked by itself.
+PROGRAMS := policies/__main__.py $(wildcard examples/*/__main__.py)
 types: $(ENVIRONMENT) ## mypy, strict
 	@.venv/bin/mypy
+	@for program in $(PROGRAMS); do .venv/bin/mypy $$program; done
 
 fmt: $(ENVIRONMENT) ## format, and repair what can be repaired
 	@.venv/bin/ruff format
