@@ -110,6 +110,7 @@ def configure(
     stack's configuration as the engine has it: full keys, structured values as JSON text.
     """
     reading = _Reading()
+    variables = {key: value for key, value in variables.items() if value}
     platform = reading.platform(stack.get(PLATFORM_KEY))
     named = (
         reading.choice(pack, "environment", Environment, "environment")

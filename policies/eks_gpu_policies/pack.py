@@ -153,7 +153,7 @@ class Servicer(_PolicyAnalyzerServicer):
         try:
             configuration = self._configured()
         except ConfigurationError as error:
-            return self._cannot_run(error, once=True)
+            return self._cannot_run(error)
         report = self._judge((resource,), self._alone, configuration, partial=True)
         with self._lock:
             self._told.update(report.findings)
@@ -166,14 +166,15 @@ class Servicer(_PolicyAnalyzerServicer):
         try:
             configuration = self._configured()
         except ConfigurationError as error:
-            return self._cannot_run(error, once=False)
+            return self._cannot_run(error)
         with self._lock:
             seen, told = dict(self._seen), set(self._told)
         resources = [stack_resource(item, seen.get(item.urn)) for item in request.resources]
         report = self._judge(resources, self._rules, configuration, partial=False)
         news = [finding for finding in report.findings if finding not in told]
+        self._sum_up(report)
         return analyzer_pb2.AnalyzeResponse(
-            diagnostics=[*(_diagnostic(finding) for finding in news), *self._summary(report, configuration)]
+            diagnostics=[*(_diagnostic(finding) for finding in news), *self._unanswered(report, configuration)]
         )
 
     @staticmethod
@@ -191,10 +192,8 @@ class Servicer(_PolicyAnalyzerServicer):
             partial=partial,
         )
 
-    def _summary(self, report: Report, configuration: Configuration) -> Iterator[analyzer_pb2.AnalyzeDiagnostic]:
-        """Yield one line on the run, and what was not evaluated in the way that was asked for."""
-        if self._levels.get(PACK) is not Level.DISABLED:
-            yield _about_run(Level.ADVISORY, report.summary)
+    def _unanswered(self, report: Report, configuration: Configuration) -> Iterator[analyzer_pb2.AnalyzeDiagnostic]:
+        """Yield what was not evaluated, as far as that was asked for."""
         missed = report.not_evaluated
         if missed and configuration.fail_on_not_evaluated:
             yield _about_run(Level.MANDATORY, f"{len(missed)} checks could not be evaluated, and none may be left open")
@@ -202,17 +201,22 @@ class Servicer(_PolicyAnalyzerServicer):
             for item in missed:
                 yield _about_run(Level.ADVISORY, f"not evaluated: {item.text}", item.urn)
 
-    def _cannot_run(self, error: ConfigurationError, *, once: bool) -> analyzer_pb2.AnalyzeResponse:
-        """Refuse the deployment with the reasons why nothing was judged: once, not for every resource."""
+    def _sum_up(self, report: Report) -> None:
+        """Write one line on the run to standard error.
+
+        The engine shows it below the stack, so that a sound run has its summary and stays free of warnings.
+        """
+        if self._levels.get(PACK) is not Level.DISABLED:
+            sys.stderr.write(f"{PACK}: {report.summary}\n")
+            sys.stderr.flush()
+
+    def _cannot_run(self, error: ConfigurationError) -> analyzer_pb2.AnalyzeResponse:
+        """Refuse the deployment with the reasons why nothing is judged: once, not for every resource."""
         with self._lock:
-            silent = once and self._complained
-            self._complained = True
-        if silent or not once:
-            return analyzer_pb2.AnalyzeResponse()
+            silent, self._complained = self._complained, True
+        reasons = () if silent else error.problems
         return analyzer_pb2.AnalyzeResponse(
-            diagnostics=[
-                _about_run(Level.MANDATORY, f"the policies could not run: {problem}") for problem in error.problems
-            ]
+            diagnostics=[_about_run(Level.MANDATORY, f"the policies could not run: {reason}") for reason in reasons]
         )
 
 
@@ -276,7 +280,7 @@ def _about_run(level: Level, message: str, urn: str = "") -> analyzer_pb2.Analyz
         message=message,
         urn=urn,
         enforcementLevel=_WIRE_LEVELS[level],
-        severity=analyzer_pb2.POLICY_SEVERITY_LOW,
+        severity=_WIRE_SEVERITIES[Severity.HIGH if level is Level.MANDATORY else Severity.LOW],
     )
 
 

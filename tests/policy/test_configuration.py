@@ -1,0 +1,116 @@
+"""How a run is configured, and what it says when that makes no sense."""
+
+from __future__ import annotations
+
+import json
+
+import jsonschema
+import pytest
+
+from eks_gpu_policies.configuration import (
+    ENVIRONMENT_VARIABLE,
+    NOT_EVALUATED_VARIABLE,
+    PLATFORM_KEY,
+    SCHEMA,
+    ConfigurationError,
+    Unanswered,
+    configure,
+)
+from eks_gpu_policies.rule import Environment, Level
+
+WAIVER = {"rule": "NODE006", "resource": "x", "owner": "ml", "reason": "being qualified", "until": "2026-12-31"}
+
+
+def platform(**settings: object) -> dict[str, str]:
+    return {PLATFORM_KEY: json.dumps(settings)}
+
+
+def test_nobody_says_anything() -> None:
+    configuration = configure({}, {}, {})
+    assert configuration.environment is Environment.PROD
+    assert not configuration.options.environment_named
+    assert configuration.options.monthly_budget_usd is None
+    assert configuration.waivers == ()
+    assert configuration.not_evaluated is Unanswered.COUNT
+    assert not configuration.fail_on_not_evaluated
+
+
+def test_the_pack_goes_before_the_variable_and_the_variable_before_the_stack() -> None:
+    stack, variable, pack = platform(environment="dev"), {ENVIRONMENT_VARIABLE: "staging"}, {"environment": "prod"}
+    assert configure({}, {}, stack).environment is Environment.DEV
+    assert configure({}, variable, stack).environment is Environment.STAGING
+    assert configure(pack, variable, stack).environment is Environment.PROD
+    assert configure(pack, {}, {}).options.environment_named
+
+
+def test_an_empty_variable_says_nothing() -> None:
+    assert configure({}, {ENVIRONMENT_VARIABLE: ""}, platform(environment="dev")).environment is Environment.DEV
+
+
+def test_the_budget_comes_from_the_pack_or_the_stack() -> None:
+    stack = platform(budget={"monthly_usd": 500})
+    assert configure({}, {}, stack).options.monthly_budget_usd == 500
+    assert configure({"monthlyBudgetUsd": 700.5}, {}, stack).options.monthly_budget_usd == 700.5
+
+
+def test_waivers_of_pack_and_stack_add_up() -> None:
+    both = configure({"waivers": [WAIVER]}, {}, platform(waivers=[{**WAIVER, "resource": "y"}]))
+    assert [waiver.resource for waiver in both.waivers] == ["x", "y"]
+
+
+def test_the_list_of_what_is_open_is_asked_for_by_pack_or_variable() -> None:
+    assert configure({"notEvaluated": "list"}, {}, {}).not_evaluated is Unanswered.LIST
+    assert configure({}, {NOT_EVALUATED_VARIABLE: "list"}, {}).not_evaluated is Unanswered.LIST
+
+
+def test_options_and_levels_are_handed_on() -> None:
+    pack = {"approvedImages": ["ami-1"], "volumesEncryptedByAccount": True, "failOnNotEvaluated": True}
+    configuration = configure(pack, {}, {}, {"NODE004": Level.ADVISORY})
+    assert configuration.options.approved_images == {"ami-1"}
+    assert configuration.options.volumes_encrypted_by_account
+    assert configuration.fail_on_not_evaluated
+    assert configuration.levels == {"NODE004": Level.ADVISORY}
+
+
+@pytest.mark.parametrize(
+    ("pack", "variables", "stack", "says"),
+    [
+        ({"environment": "prd"}, {}, {}, "environment is 'prd'; it must be one of dev, staging, prod"),
+        ({}, {ENVIRONMENT_VARIABLE: "live"}, {}, "EKS_GPU_ENVIRONMENT is 'live'; it must be one of dev, staging, prod"),
+        ({}, {}, platform(environment=[]), "eks-gpu:platform.environment is []; it must be one of"),
+        ({"monthlyBudgetUsd": 0}, {}, {}, "monthlyBudgetUsd is 0; it must be a number of US dollars above 0"),
+        ({}, {}, platform(budget={"monthly_usd": "9"}), "eks-gpu:platform.budget.monthly_usd is '9'; it must be"),
+        ({"approvedImages": "ami-1"}, {}, {}, "approvedImages is 'ami-1'; it must be a list of texts"),
+        ({"failOnNotEvaluated": "yes"}, {}, {}, "failOnNotEvaluated is 'yes'; it must be true or false"),
+        ({"notEvaluated": "all"}, {}, {}, "notEvaluated is 'all'; it must be one of count, list"),
+        ({}, {}, {PLATFORM_KEY: "["}, "eks-gpu:platform is not a mapping; it holds the settings of a stack file"),
+        ({}, {}, platform(waivers=[{}]), "eks-gpu:platform.waivers[0].rule is missing"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_with_its_place_and_value(
+    pack: dict[str, object], variables: dict[str, str], stack: dict[str, str], says: str
+) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        configure(pack, variables, stack)
+    assert caught.value.problems[0].startswith(says)
+
+
+def test_all_mistakes_are_told_at_once() -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        configure({"environment": "x", "monthlyBudgetUsd": -1, "waivers": 3}, {}, {})
+    assert len(caught.value.problems) == 3
+
+
+def test_the_schema_is_a_schema_and_names_everything_that_is_read() -> None:
+    jsonschema.Draft7Validator.check_schema({"type": "object", "properties": {k: dict(v) for k, v in SCHEMA.items()}})
+    everything = {
+        "environment": "dev",
+        "monthlyBudgetUsd": 1,
+        "approvedImages": ["a"],
+        "volumesEncryptedByAccount": True,
+        "waivers": [WAIVER],
+        "notEvaluated": "list",
+        "failOnNotEvaluated": True,
+    }
+    assert set(everything) == set(SCHEMA)
+    assert configure(everything, {}, {}) != configure({}, {}, {})
