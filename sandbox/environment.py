@@ -66,6 +66,9 @@ def _pulumi(checkout: Checkout) -> dict[str, str]:
         "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
         "PULUMI_IGNORE_AMBIENT_PLUGINS": "true",
         "PULUMI_SUPPRESS_NEO_LINK": "true",
+        # Each run leaves a log of half a megabyte, and each deployment a copy of the state before it.
+        "PULUMI_LOG_ROTATION_MAX_TOTAL_MB": "20",
+        "PULUMI_DIY_BACKEND_DISABLE_CHECKPOINT_BACKUPS": "true",
         # Options of every command: no link to a state on the web, no dots, no look at a registry before the start.
         "PULUMI_OPTION_SUPPRESS_PERMALINK": "true",
         "PULUMI_OPTION_SUPPRESS_PROGRESS": "true",

@@ -30,7 +30,7 @@ def stop(process: subprocess.Popen[str] | subprocess.Popen[bytes]) -> None:
 
 
 def run(command: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> int:
-    """Run a program to its end and return its exit code; a Ctrl-C is handed to it, and it is waited for.
+    """Run a program to its end and return its exit code; a Ctrl-C is handed to it, waited for, and then passed on.
 
     The engine must be told exactly once: its first interrupt finishes the running steps and writes the state, a second
     one gives up on both. In a group of its own it does not hear the terminal's Ctrl-C beside ours.
@@ -61,10 +61,11 @@ def run_behind(first: Sequence[str], command: Sequence[str], *, cwd: Path, env: 
         ]
         for thread in shown:
             thread.start()
-        code = _wait(process)
-        for thread in shown:
-            thread.join()
-        return before, code
+        try:
+            return before, _wait(process)
+        finally:
+            for thread in shown:
+                thread.join()
 
 
 def _show(source: IO[bytes], target: TextIO) -> None:
@@ -74,13 +75,17 @@ def _show(source: IO[bytes], target: TextIO) -> None:
 
 
 def _wait(process: subprocess.Popen[bytes]) -> int:
-    while True:
+    interrupted = False
+    while process.returncode is None:
         try:
-            return process.wait()
+            process.wait()
         except KeyboardInterrupt:
+            interrupted = True
             print("\ninterrupted: the engine finishes what it is doing and saves the state", flush=True)
-            if process.poll() is None:
-                process.send_signal(signal.SIGINT)
+            process.send_signal(signal.SIGINT)
+    if interrupted and process.returncode != 0:
+        raise KeyboardInterrupt
+    return process.returncode
 
 
 def start_detached(command: Sequence[str], env: Mapping[str, str], log: Path) -> int:
