@@ -84,22 +84,9 @@ def _parameter(api: Api, arguments: Properties) -> Properties:
 
 
 def _cluster(api: Api, arguments: Properties) -> Properties:
-    """Describe a cluster in the words of the function, which are not those of the resource."""
-    from sandbox.providers.aws.kept.control_plane import cluster_outputs, security_group_name  # noqa: PLC0415 - as the registry does
+    from sandbox.providers.aws.kept.control_plane import looked_up  # noqa: PLC0415 - as the registry does
 
-    found = api.call("eks", "describe_cluster", name=arguments["name"])["cluster"]
-    outputs = cluster_outputs(found)
-    group = [{"Name": "group-name", "Values": [security_group_name(found["name"])]}]
-    groups = api.call("ec2", "describe_security_groups", Filters=group)["SecurityGroups"]
-    network = {"clusterSecurityGroupId": groups[0]["GroupId"], "vpcId": groups[0]["VpcId"]} if groups else {}
-    return {
-        **arguments,
-        "id": found["name"],
-        "region": api.region,
-        **outputs,
-        "certificateAuthorities": [outputs["certificateAuthority"]],
-        "vpcConfig": {**found["resourcesVpcConfig"], **network},
-    }
+    return {**arguments, "id": arguments["name"], "region": api.region, **looked_up(api, arguments["name"])}
 
 
 def _vpc(api: Api, arguments: Properties) -> Properties:

@@ -12,6 +12,7 @@ from sandbox.providers.aws.invokes import answer
 from sandbox.providers.aws.kept import kept
 from sandbox.providers.aws.made_up import identity, missing_outputs
 from sandbox.providers.aws.names import DIGITS, auto_name, name_field
+from sandbox.providers.aws.nested import with_known, with_unknowns
 from sandbox.providers.aws.replacements import fixed_properties
 from sandbox.providers.changes import Change, changes
 from sandbox.providers.naming import NameRequest, physical_name
@@ -85,7 +86,7 @@ class Aws(StandIn):
         """Echo the inputs; every output that AWS decides is unknown."""
         resource = self._type(token)
         unknown = {name: UNKNOWN for name, field in resource.outputs.items() if field.required}
-        return {**unknown, **self._echo(resource, inputs)}
+        return with_unknowns(token, {**unknown, **self._echo(resource, inputs)})
 
     def create(self, token: str, inputs: Properties) -> Stored:
         """Create the resource in moto, or in state alone if moto does not know its kind."""
@@ -171,7 +172,7 @@ class Aws(StandIn):
     def _carried(self, token: str, state: Properties, old: Properties, new: Properties) -> Properties:
         """Return the outputs of before, less the inputs that were taken away, under the new inputs."""
         rest = {key: value for key, value in state.items() if key not in old or key in new}
-        return {**rest, **self._echo(self._type(token), new)}
+        return with_known(token, {**rest, **self._echo(self._type(token), new)}, state)
 
     def _stored(self, resource: ResourceType, id_: str, echo: Properties, outputs: Properties) -> Stored:
         known = {**echo, **outputs}

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 from moto.server import ThreadedMotoServer
 
+from sandbox.inventory import Account
 from sandbox.providers.aws.api import Api
 from sandbox.providers.aws.provider import Aws
 from sandbox.providers.kubernetes.provider import Kubernetes
@@ -39,6 +40,12 @@ def endpoint() -> Iterator[str]:
     host, port = server.get_host_and_port()
     yield f"http://{host}:{port}"
     server.stop()
+
+
+@pytest.fixture(scope="session")
+def account(endpoint: str) -> Account:
+    """Return the list of what there is in moto."""
+    return Account(endpoint)
 
 
 @pytest.fixture(scope="session")

@@ -88,6 +88,19 @@ def test_a_preview_echoes_inputs_and_leaves_what_aws_decides_unknown(aws: Aws) -
     assert "__defaults" not in outputs
 
 
+def test_what_aws_adds_inside_an_input_is_unknown_at_first_and_kept_afterwards(aws: Aws) -> None:
+    token = "aws:eks/cluster:Cluster"  # noqa: S105 - a type token
+    inputs = checked(aws, token, {"roleArn": "arn:r", "vpcConfig": {"subnetIds": ["subnet-1"]}})
+
+    first = aws.preview_create(token, inputs)["vpcConfig"]
+    known = {"vpcConfig": {"subnetIds": ["subnet-1"], "vpcId": "vpc-1", "clusterSecurityGroupId": "sg-1"}}
+    new = {**inputs, "vpcConfig": {"subnetIds": ["subnet-1", "subnet-2"]}}
+    later = aws.preview_update(token, {**inputs, **known}, inputs, new)["vpcConfig"]
+
+    assert first == {"subnetIds": ["subnet-1"], "vpcId": UNKNOWN, "clusterSecurityGroupId": UNKNOWN}
+    assert later == {"subnetIds": ["subnet-1", "subnet-2"], "vpcId": "vpc-1", "clusterSecurityGroupId": "sg-1"}
+
+
 def test_a_preview_of_a_changed_launch_template_has_an_unknown_next_version(aws: Aws) -> None:
     old = checked(aws, TEMPLATE, {"imageId": "ami-1"})
     state = {**old, "latestVersion": 3, "defaultVersion": 1, "arn": "arn:x"}

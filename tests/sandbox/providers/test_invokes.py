@@ -7,6 +7,8 @@ import pytest
 from sandbox.providers.aws.provider import Aws
 from sandbox.providers.stand_in import StandInError
 
+ROLE = "arn:aws:iam::123456789012:role/cluster"
+
 
 def test_region_account_and_partition_are_computed(aws: Aws) -> None:
     assert aws.invoke("aws:index/getRegion:getRegion", {})["region"] == "us-east-1"
@@ -81,6 +83,21 @@ def test_vpcs_and_subnets_are_looked_up_in_moto(aws: Aws) -> None:
     assert one["id"] == subnet.id
     with pytest.raises(StandInError, match="must match one VPC, and it matched 0"):
         aws.invoke("aws:ec2/getVpc:getVpc", {"cidrBlock": "192.168.0.0/16"})
+
+
+def test_a_cluster_is_looked_up_with_its_security_group_and_vpc(aws: Aws) -> None:
+    vpc = aws.create("aws:ec2/vpc:Vpc", {"cidrBlock": "10.9.0.0/16"})
+    subnet = aws.create("aws:ec2/subnet:Subnet", {"vpcId": vpc.id, "cidrBlock": "10.9.1.0/24"})
+    inputs = {"name": "gpu", "roleArn": ROLE, "version": "1.35", "vpcConfig": {"subnetIds": [subnet.id]}}
+    cluster = aws.create("aws:eks/cluster:Cluster", inputs)
+
+    found = aws.invoke("aws:eks/getCluster:getCluster", {"name": "gpu"})
+
+    assert found["version"] == "1.35"
+    assert found["certificateAuthorities"] == [cluster.state["certificateAuthority"]]
+    assert found["vpcConfig"]["vpcId"] == vpc.id
+    assert found["vpcConfig"]["clusterSecurityGroupId"] == cluster.state["vpcConfig"]["clusterSecurityGroupId"]
+    assert found["vpcConfig"]["subnetIds"] == [subnet.id]
 
 
 def test_a_parameter_is_read_from_moto(aws: Aws) -> None:

@@ -25,13 +25,15 @@ _CLUSTER_ARGUMENTS: Final = {
     "deletionProtection": "deletionProtection",
     "bootstrapSelfManagedAddons": "bootstrapSelfManagedAddons",
 }
-_VPC_ARGUMENTS: Final = (
-    "endpointPrivateAccess",
-    "endpointPublicAccess",
-    "publicAccessCidrs",
-    "securityGroupIds",
-    "subnetIds",
-)
+_VPC_DEFAULTS: Final[Mapping[str, Any]] = {
+    "endpointPrivateAccess": False,
+    "endpointPublicAccess": True,
+    "publicAccessCidrs": ["0.0.0.0/0"],
+    "securityGroupIds": [],
+    "subnetIds": [],
+}
+_SERVICE_RANGE: Final = "172.20.0.0/16"
+"""What EKS takes where the VPC does not overlap it (EKS API reference, KubernetesNetworkConfigRequest)."""
 _NODE_ARGUMENTS: Final = (
     "amiType",
     "capacityType",
@@ -52,19 +54,47 @@ def _create_cluster(api: Api, inputs: Properties) -> Made:
     vpc_config = inputs["vpcConfig"]
     log_types = inputs.get("enabledClusterLogTypes")
     encryption = inputs.get("encryptionConfig")
-    group = _cluster_security_group(api, inputs["name"], vpc_config["subnetIds"])
     cluster = api.call(
         _EKS,
         "create_cluster",
         **{argument: inputs.get(key) for key, argument in _CLUSTER_ARGUMENTS.items()},
-        resourcesVpcConfig={key: vpc_config[key] for key in _VPC_ARGUMENTS if vpc_config.get(key) is not None},
+        resourcesVpcConfig={key: vpc_config[key] for key in _VPC_DEFAULTS if vpc_config.get(key) is not None},
         logging={"clusterLogging": [{"types": log_types, "enabled": True}]} if log_types else None,
         encryptionConfig=[encryption] if encryption else None,
         tags=inputs.get("tags") or None,
     )["cluster"]
+    added = {
+        "vpcConfig": {**vpc_config, **_cluster_security_group(api, inputs["name"], vpc_config["subnetIds"])},
+        "accessConfig": _access_config(inputs),
+        "kubernetesNetworkConfig": {**_network(cluster), **(inputs.get("kubernetesNetworkConfig") or {})},
+    }
+    return Made(cluster["name"], {**cluster_outputs(cluster), **added, **_kept_inputs(inputs)})
+
+
+def _network(cluster: Properties) -> Properties:
+    known = cluster.get("kubernetesNetworkConfig") or {}
+    return {"ipFamily": "ipv4", "serviceIpv4Cidr": known.get("serviceIpv4Cidr") or _SERVICE_RANGE}
+
+
+def looked_up(api: Api, name: str) -> Properties:
+    """Return a cluster as the function `getCluster` does: blocks that may come once are lists there."""
+    cluster = api.call(_EKS, "describe_cluster", name=name)["cluster"]
     outputs = cluster_outputs(cluster)
-    outputs["vpcConfig"] = {**vpc_config, **group}
-    return Made(cluster["name"], {**outputs, "accessConfig": _access_config(inputs), **_kept_inputs(inputs)})
+    vpc = cluster["resourcesVpcConfig"]
+    groups = [{"Name": "group-name", "Values": [security_group_name(name)]}]
+    group = found(api, "ec2", "describe_security_groups", "SecurityGroups", Filters=groups) or {}
+    return {
+        **outputs,
+        "certificateAuthorities": [outputs["certificateAuthority"]],
+        "accessConfigs": [_access_config({})],
+        "kubernetesNetworkConfigs": [_network(cluster)],
+        "vpcConfig": {
+            **{key: vpc.get(key, default) for key, default in _VPC_DEFAULTS.items()},
+            "clusterSecurityGroupId": group.get("GroupId", ""),
+            "vpcId": group.get("VpcId", ""),
+        },
+        "tags": cluster.get("tags") or {},
+    }
 
 
 def _cluster_security_group(api: Api, name: str, subnets: list[str]) -> dict[str, Any]:

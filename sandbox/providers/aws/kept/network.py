@@ -201,8 +201,14 @@ def _read_nat_gateway(api: Api, existing: Stored) -> Properties | None:
 
 
 def _delete_nat_gateway(api: Api, existing: Stored) -> None:
-    with missing_ok():
-        api.call(_EC2, "delete_nat_gateway", NatGatewayId=existing.id)
+    """Delete the gateway and, as AWS does and moto does not, its network interface."""
+    gateway = _read_nat_gateway(api, existing)
+    if gateway is None:
+        return
+    api.call(_EC2, "delete_nat_gateway", NatGatewayId=existing.id)
+    if gateway.get("networkInterfaceId"):
+        with missing_ok():
+            api.call(_EC2, "delete_network_interface", NetworkInterfaceId=gateway["networkInterfaceId"])
 
 
 def _create_endpoint(api: Api, inputs: Properties) -> Made:
