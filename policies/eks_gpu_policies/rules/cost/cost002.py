@@ -69,7 +69,10 @@ RULE: Final = Rule(
         "Limits of single pools add up to a sum that nobody has seen. Eight A100 for a month are $16,000; the stack "
         "that may buy them under five pools is found out by the invoice."
     ),
-    fix="lower limits or sizes until the ceiling fits, or raise budget.monthly_usd in the stack file",
+    fix=(
+        "lower limits or sizes until the ceiling fits, or set the budget: budget.monthly_usd in a stack file, "
+        f"{_BUDGET} in the configuration of the policy eks-gpu"
+    ),
     lessons=("M05",),
     levels=EVERYWHERE,
     looks_at=THE_STACK_WITH_GPUS,

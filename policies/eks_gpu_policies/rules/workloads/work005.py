@@ -90,7 +90,7 @@ RULE: Final = Rule(
     ),
     fix=(
         f"mount an emptyDir of medium Memory with a sizeLimit of 8 to 16 GiB on {SHARED_MEMORY}, below the "
-        "memory limit, as TritonServer, VllmServer and TrainingJob do"
+        "memory limit, as TritonServer and VllmServer do"
     ),
     lessons=("W03",),
     scope=Scope.RESOURCE,
