@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import inspect
 import json
+import tomllib
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, cast
 
 import grpc
 import pytest
+import yaml
 from google.protobuf import struct_pb2
 from pulumi.runtime.proto import analyzer_pb2
 from pulumi_policy import proxy
@@ -17,7 +20,7 @@ from pulumi_policy.policy import _PolicyAnalyzerServicer
 from eks_gpu.planning.unknown import UNKNOWN
 from eks_gpu_policies import examples, tokens
 from eks_gpu_policies.configuration import ENVIRONMENT_VARIABLE, PLATFORM_KEY, SCHEMA
-from eks_gpu_policies.pack import Servicer
+from eks_gpu_policies.pack import VERSION, Servicer
 from eks_gpu_policies.report import PACK
 from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.rule import Scope, Severity
@@ -306,3 +309,10 @@ def test_a_secret_that_rules_need_is_read() -> None:
 def test_nothing_is_ever_changed() -> None:
     request = analyzer_pb2.AnalyzeRequest(urn=BARE_POOL.urn, type=BARE_POOL.type, properties=struct(BARE_POOL.props))
     assert not Servicer(RULES).Remediate(request, CONTEXT).remediations
+
+
+def test_the_pack_has_the_version_of_the_distribution() -> None:
+    root = Path(__file__).parents[2]
+    distribution = tomllib.loads((root / "pyproject.toml").read_text())["project"]["version"]
+    manifest = yaml.safe_load((root / "policies" / "PulumiPolicy.yaml").read_text())
+    assert (VERSION, manifest["version"]) == (distribution, distribution)
