@@ -51,7 +51,20 @@ def prepare(checkout: Checkout, program: Program | None) -> Engine:
     variables = environment.build(checkout, engine=installation.folder, aws_endpoint=server.url, own_program=own)
     plugins.install(checkout, programs.own_versions())
     if program is not None and not own and program.runtime == "python":
-        python = programs.interpreter(program, variables["PATH"])
-        if python is not None and Path(python).absolute() != Path(sys.executable):
-            plugins.install(checkout, programs.sdk_versions(python))
+        _serve(checkout, program, variables["PATH"])
     return Engine(checkout, installation, variables)
+
+
+def _serve(checkout: Checkout, program: Program, path: str) -> None:
+    """Install the stand-ins for somebody else's program."""
+    python = programs.interpreter(program, path)
+    if python is None or Path(python).absolute() == Path(sys.executable):
+        return
+    found = programs.packages(python)
+    plugins.install(checkout, found.versions)
+    if not found.pip and program.options.get("toolchain") != "uv":
+        print(
+            f"note: {python} has no pip, and Pulumi's Python host lists packages with it; "
+            f"if it refuses: uv pip install --python {python} pip",
+            file=sys.stderr,
+        )

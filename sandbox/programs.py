@@ -6,7 +6,7 @@ import json
 import shutil
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
 
@@ -18,15 +18,25 @@ PROVIDERS = ("aws", "eks", "kubernetes")
 """The resource providers the sandbox has stand-ins for; each SDK's distribution is called ``pulumi-<provider>``."""
 
 _LIST_VERSIONS = """
-import importlib.metadata, json
+import importlib.metadata, importlib.util, json
 versions = {}
 for provider in %r:
     try:
         versions[provider] = importlib.metadata.version("pulumi-" + provider)
     except importlib.metadata.PackageNotFoundError:
         pass
-print(json.dumps(versions))
+print(json.dumps({"versions": versions, "pip": importlib.util.find_spec("pip") is not None}))
 """
+
+
+@dataclass(frozen=True, slots=True)
+class Packages:
+    """What matters of the packages of a Python environment."""
+
+    versions: Mapping[str, str] = field(default_factory=dict)
+    """The SDK versions, by provider."""
+    pip: bool = True
+    """Whether it has pip, which Pulumi's Python host lists the packages with (with uv it brings its own)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,15 +136,14 @@ def own_versions() -> dict[str, str]:
     return versions
 
 
-def sdk_versions(python: str) -> dict[str, str]:
-    """Ask an interpreter for the SDK versions it has, by provider; none if it does not run."""
-    command = [python, "-I", "-c", _LIST_VERSIONS % (PROVIDERS,)]
-    answer = _ask(command)
+def packages(python: str) -> Packages:
+    """Ask an interpreter what it has; nothing is known of one that does not run."""
+    answer = _ask([python, "-I", "-c", _LIST_VERSIONS % (PROVIDERS,)])
     try:
-        found = json.loads(answer)
+        said = json.loads(answer)
     except ValueError:
-        return {}
-    return {str(name): str(version) for name, version in found.items()}
+        return Packages()
+    return Packages({str(name): str(version) for name, version in said["versions"].items()}, bool(said["pip"]))
 
 
 def _ask(command: Sequence[str], cwd: Path | None = None) -> str:

@@ -78,7 +78,8 @@ def test_a_foreign_program_and_pack_run_with_the_stand_ins(checkout: Checkout, t
 def test_the_stand_ins_are_installed_under_the_versions_the_program_asks_for(checkout: Checkout, theirs: Path) -> None:
     python = theirs / "venv" / "bin" / "python"
     python.parent.mkdir(parents=True)
-    python.write_text('#!/bin/sh\necho \'{"aws": "6.83.0", "kubernetes": "4.1.0"}\'\n')
+    known = {"versions": {"aws": "6.83.0", "kubernetes": "4.1.0"}, "pip": False}
+    python.write_text(f"#!/bin/sh\necho '{json.dumps(known)}'\n")
     python.chmod(0o755)
     (theirs / "Pulumi.yaml").write_text(
         json.dumps({"name": "theirs", "runtime": {"name": "python", "options": {"virtualenv": "venv"}}})
@@ -89,6 +90,7 @@ def test_the_stand_ins_are_installed_under_the_versions_the_program_asks_for(che
     installed = {folder.name for folder in (checkout.pulumi_home / "plugins").iterdir()}
     own = {f"resource-{provider}-v{version}" for provider, version in programs.own_versions().items()}
     assert answer.returncode == 0, answer.stderr
+    assert answer.stderr.startswith(f"note: {python} has no pip")
     assert installed == own | {"resource-aws-v6.83.0", "resource-kubernetes-v4.1.0"}
 
 

@@ -19,7 +19,7 @@ def make_python() -> MakePython:
 
     def make(path: Path, versions: dict[str, str]) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"#!/bin/sh\necho '{json.dumps(versions)}'\n")
+        path.write_text(f"#!/bin/sh\necho '{json.dumps({'versions': versions, 'pip': False})}'\n")
         path.chmod(0o755)
         return path
 
@@ -60,7 +60,7 @@ def test_the_interpreter_of_a_named_virtual_environment_is_used(tmp_path: Path, 
     python = make_python(tmp_path / "venv" / "bin" / "python", {"aws": "6.0.0"})
 
     assert programs.interpreter(program, "/nowhere") == str(python)
-    assert programs.sdk_versions(str(python)) == {"aws": "6.0.0"}
+    assert programs.packages(str(python)) == programs.Packages({"aws": "6.0.0"}, pip=False)
 
 
 @pytest.mark.parametrize("marker", ["uv.lock", "pyproject.toml"])
@@ -102,11 +102,11 @@ def test_the_versions_of_this_python_are_the_same_asked_from_inside_and_from_out
     own = programs.own_versions()
 
     assert set(own) == set(programs.PROVIDERS)
-    assert programs.sdk_versions(sys.executable) == own
+    assert programs.packages(sys.executable) == programs.Packages(own, pip=True)
 
 
-def test_an_interpreter_that_does_not_run_has_no_versions(tmp_path: Path) -> None:
-    assert programs.sdk_versions(str(tmp_path / "missing")) == {}
+def test_of_an_interpreter_that_does_not_run_nothing_is_known(tmp_path: Path) -> None:
+    assert programs.packages(str(tmp_path / "missing")) == programs.Packages()
 
 
 def test_the_stacks_are_those_with_a_file_in_the_configured_folder(tmp_path: Path) -> None:
