@@ -13,12 +13,13 @@ import os
 import socket
 import sys
 import time
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from sandbox.checkout import Checkout
 from sandbox.errors import SandboxError
-from sandbox.locks import exclusive
+from sandbox.locks import exclusive, is_held, shared
 from sandbox.processes import end, start_detached, start_time
 
 HOST = "127.0.0.1"
@@ -93,6 +94,17 @@ def stop(checkout: Checkout) -> bool:
     return True
 
 
+def in_use(checkout: Checkout) -> AbstractContextManager[None]:
+    """Keep the server from being stopped by `stop_unless_in_use` while the context lasts."""
+    return shared(_users(checkout))
+
+
+def stop_unless_in_use(checkout: Checkout) -> None:
+    """Stop the server if no command works with it."""
+    if not is_held(_users(checkout)):
+        stop(checkout)
+
+
 def _spawn(checkout: Checkout, known: Server | None) -> Server:
     port = known.port if known is not None and _is_free(known.port) else _free_port()
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "MOTO_"))}
@@ -156,6 +168,10 @@ def _is_free(port: int) -> bool:
 
 def _lock(checkout: Checkout) -> Path:
     return checkout.directory / "aws.lock"
+
+
+def _users(checkout: Checkout) -> Path:
+    return checkout.directory / "aws.users"
 
 
 def _record(checkout: Checkout) -> Path:

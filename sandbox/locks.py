@@ -1,4 +1,4 @@
-"""One lock between processes, released by the kernel when its holder dies."""
+"""Locks between processes, released by the kernel when their holder dies."""
 
 from __future__ import annotations
 
@@ -20,3 +20,22 @@ def exclusive(path: Path, waiting: Callable[[], None] | None = None) -> Iterator
                 waiting()
             fcntl.flock(handle, fcntl.LOCK_EX)
         yield
+
+
+@contextmanager
+def shared(path: Path) -> Iterator[None]:
+    """Hold ``path`` together with others who hold it like this."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as handle:
+        fcntl.flock(handle, fcntl.LOCK_SH)
+        yield
+
+
+def is_held(path: Path) -> bool:
+    """Tell whether anybody holds ``path``, alone or together with others."""
+    with path.open("a") as handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False

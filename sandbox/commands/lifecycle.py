@@ -27,13 +27,15 @@ def up(stack: str, options: Sequence[str] = ()) -> int:
 
     """
     opened = project.open_stack(stack)
-    server = aws.start(opened.engine.checkout, wait=False)
-    if not opened.is_empty and _home(opened) != server:
-        raise SandboxError(
-            f"the AWS stand-in was stopped since {stack} was built, and what it held is gone; "
-            f"`make recover` (python -m sandbox recover {stack}) builds it anew"
-        )
-    return _up(opened, server, options)
+    checkout = opened.engine.checkout
+    with aws.in_use(checkout):
+        server = aws.start(checkout, wait=False)
+        if not opened.is_empty and _home(opened) != server:
+            raise SandboxError(
+                f"the AWS stand-in was stopped since {stack} was built, and what it held is gone; "
+                f"`make recover` (python -m sandbox recover {stack}) builds it anew"
+            )
+        return _up(opened, server, options)
 
 
 def down(stack: str, options: Sequence[str] = ()) -> int:
@@ -69,12 +71,14 @@ def recover(stack: str, options: Sequence[str] = ()) -> int:
 
     """
     opened = project.open_stack(stack)
-    server = aws.start(opened.engine.checkout)
-    _unlock(opened)
-    if not opened.is_empty and opened.run("refresh", "--yes", "--clear-pending-creates", "--run-program=false"):
-        print(f"error: the state of {stack} cannot be reconciled; `python -m sandbox clean` forgets it and its AWS")
-        return 1
-    return _up(opened, server, options)
+    checkout = opened.engine.checkout
+    with aws.in_use(checkout):
+        server = aws.start(checkout)
+        _unlock(opened)
+        if not opened.is_empty and opened.run("refresh", "--yes", "--clear-pending-creates", "--run-program=false"):
+            print(f"error: the state of {stack} cannot be reconciled; `python -m sandbox clean` forgets it and its AWS")
+            return 1
+        return _up(opened, server, options)
 
 
 def _up(opened: OpenStack, server: Server, options: Sequence[str]) -> int:

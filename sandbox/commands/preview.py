@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Sequence
 
-from sandbox import aws
+from sandbox import aws, stacks
 from sandbox.checkout import Checkout
 from sandbox.commands import project
 from sandbox.commands.project import OpenStack
@@ -35,11 +35,12 @@ def preview(stack: str, options: Sequence[str] = ()) -> int:
     was_running = aws.running(checkout) is not None
     judged = ("preview", "--policy-pack", project.POLICY_PACK, *options)
     try:
-        code = opened.run(*judged) if must_build else _beside(check, opened, judged)
+        with aws.in_use(checkout):
+            code = opened.run(*judged) if must_build else _beside(check, opened, judged)
     finally:
         # A look-up may have started the AWS stand-in; with nothing deployed, nobody needs it any more.
-        if not was_running and opened.is_empty:
-            aws.stop(checkout)
+        if not was_running and not any(stacks.resource_counts(checkout).values()):
+            aws.stop_unless_in_use(checkout)
     return 1 if code else 0
 
 

@@ -66,6 +66,19 @@ def test_those_who_ask_at_the_same_time_get_one_server(checkout: Checkout) -> No
     assert len(set(found)) == 1
 
 
+def test_a_server_that_another_command_works_with_is_not_stopped_in_passing(checkout: Checkout) -> None:
+    server = aws.start(checkout, wait=False)
+    with aws.in_use(checkout):
+        with aws.in_use(checkout):
+            assert server.alive
+        aws.stop_unless_in_use(checkout)
+        assert server.alive
+
+    aws.stop_unless_in_use(checkout)
+
+    assert not server.alive
+
+
 def test_the_server_outlives_the_command_that_started_it(checkout: Checkout) -> None:
     script = "from sandbox import aws; print(aws.endpoint())"
     url = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True).stdout

@@ -186,3 +186,13 @@ def test_the_region_is_required_unless_the_environment_names_one(aws: Aws, monke
     assert aws.check_config({"region": "us-east-1"}).failures == []
     monkeypatch.setenv("AWS_REGION", "us-west-2")
     assert aws.check_config({}).failures == []
+
+
+def test_a_prefix_leaves_the_rest_of_the_name_to_the_provider(aws: Aws) -> None:
+    inputs = checked(aws, QUEUE, {"namePrefix": "interruptions-"})
+
+    first, second = aws.create(QUEUE, inputs), aws.create(QUEUE, inputs)
+
+    assert "name" not in inputs
+    assert first.state["name"].startswith("interruptions-")
+    assert first.state["name"] != second.state["name"]
