@@ -18,6 +18,10 @@ _NO_SUCH_CALL: Final = "moto does not know this call, or not with these argument
 _GONE: Final = ("NotFound", "NoSuchEntity", "NonExistent", "ResourceNotFoundException")
 
 
+_making = threading.Lock()
+"""Held while a client is made: the session that all share does not make two at once."""
+
+
 class ApiError(StandInError):
     """A refusal of the AWS API, with its error code."""
 
@@ -40,7 +44,6 @@ class Api:
         self.region = region
         self._endpoint = endpoint
         self._clients: dict[str, Any] = {}
-        self._lock = threading.Lock()
 
     def call(self, service: str, operation: str, **arguments: object) -> Properties:
         """Call an operation by its Python name; arguments that are None are left out; raise `ApiError` on a refusal."""
@@ -57,7 +60,7 @@ class Api:
         return [each for page in pages for each in page.get(key, ())]
 
     def _client(self, service: str) -> Any:  # noqa: ANN401 - botocore makes its client classes at run time
-        with self._lock:
+        with _making:
             if service not in self._clients:
                 self._clients[service] = self._make_client(service)
             return self._clients[service]

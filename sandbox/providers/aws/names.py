@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -38,6 +39,8 @@ _NAMES: Final[Mapping[str, AutoName]] = {
     "aws:s3/bucket:Bucket": AutoName("bucket", longest=63),
     "aws:sqs/queue:Queue": AutoName(longest=80),
 }
+_RANDOM_BYTES: Final = 13
+"""What follows a prefix, written with two hexadecimal digits a byte: 26, as many as the real provider adds."""
 _PREFIXED: Final = ("namePrefix", "nodeGroupNamePrefix", "bucketPrefix")
 
 
@@ -52,6 +55,11 @@ def auto_name(resource: ResourceType, inputs: Properties) -> AutoName | None:
     if inputs.get("fifoQueue") is True:
         return AutoName(naming.field, naming.longest, naming.prefix, ".fifo")
     return naming
+
+
+def name_on_create(inputs: Properties, field: str = "name") -> str:
+    """Return the name of a resource that is made now: the one given, or one that begins with the prefix given."""
+    return str(inputs.get(field) or f"{inputs.get(f'{field}Prefix', '')}{secrets.token_hex(_RANDOM_BYTES)}")
 
 
 def name_field(token: str) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from sandbox.providers.aws.kept.keeper import Kept, Made
 from sandbox.providers.aws.kept.lookup import found, missing_ok
 from sandbox.providers.aws.kept.tagging import removed
+from sandbox.providers.aws.names import name_on_create
 from sandbox.providers.stand_in import Stored
 from sandbox.providers.wire import Properties
 
@@ -173,7 +174,7 @@ def _delete_cluster(api: Api, existing: Stored) -> None:
 
 def _create_node_group(api: Api, inputs: Properties) -> Made:
     cluster = inputs["clusterName"]
-    name = inputs.get("nodeGroupName") or f"{inputs['nodeGroupNamePrefix']}sandbox"
+    name = name_on_create(inputs, "nodeGroupName")
     group = api.call(
         _EKS,
         "create_nodegroup",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from sandbox.providers.aws.kept.keeper import Kept, Made
 from sandbox.providers.aws.kept.lookup import found, missing_ok
 from sandbox.providers.aws.kept.tagging import as_list, removed
+from sandbox.providers.aws.names import name_on_create
 from sandbox.providers.stand_in import Stored
 from sandbox.providers.wire import Properties
 
@@ -17,17 +18,13 @@ if TYPE_CHECKING:
 _IAM: Final = "iam"
 
 
-def _name(inputs: Properties) -> str:
-    return str(inputs.get("name") or f"{inputs['namePrefix']}sandbox")
-
-
 def _last(arn_or_name: str) -> str:
     """Return the name of a role that was given by its name or its ARN."""
     return arn_or_name.rsplit("/", 1)[-1]
 
 
 def _create_role(api: Api, inputs: Properties) -> Made:
-    name = _name(inputs)
+    name = name_on_create(inputs)
     role = api.call(
         _IAM,
         "create_role",
@@ -103,7 +100,7 @@ def _create_policy(api: Api, inputs: Properties) -> Made:
     policy = api.call(
         _IAM,
         "create_policy",
-        PolicyName=_name(inputs),
+        PolicyName=name_on_create(inputs),
         PolicyDocument=inputs["policy"],
         Path=inputs.get("path"),
         Description=inputs.get("description"),
@@ -167,14 +164,10 @@ def _delete_attachment(api: Api, existing: Stored) -> None:
         api.call(_IAM, "detach_role_policy", RoleName=role, PolicyArn=arn)
 
 
-def _put_role_policy(api: Api, inputs: Properties) -> None:
-    role, name = _last(inputs["role"]), _name(inputs)
-    api.call(_IAM, "put_role_policy", RoleName=role, PolicyName=name, PolicyDocument=inputs["policy"])
-
-
 def _create_role_policy(api: Api, inputs: Properties) -> Made:
-    _put_role_policy(api, inputs)
-    return Made(f"{_last(inputs['role'])}:{_name(inputs)}", {"name": _name(inputs)})
+    role, name = _last(inputs["role"]), name_on_create(inputs)
+    api.call(_IAM, "put_role_policy", RoleName=role, PolicyName=name, PolicyDocument=inputs["policy"])
+    return Made(f"{role}:{name}", {"name": name})
 
 
 def _read_role_policy(api: Api, existing: Stored) -> Properties | None:
@@ -184,8 +177,9 @@ def _read_role_policy(api: Api, existing: Stored) -> Properties | None:
 
 
 def _update_role_policy(api: Api, existing: Stored, old: Properties, new: Properties) -> Properties:
-    del existing, old
-    _put_role_policy(api, new)
+    del old
+    role, name = existing.id.split(":", 1)
+    api.call(_IAM, "put_role_policy", RoleName=role, PolicyName=name, PolicyDocument=new["policy"])
     return {}
 
 
@@ -196,7 +190,7 @@ def _delete_role_policy(api: Api, existing: Stored) -> None:
 
 
 def _create_profile(api: Api, inputs: Properties) -> Made:
-    name = _name(inputs)
+    name = name_on_create(inputs)
     tags = as_list(inputs.get("tags"))
     profile = api.call(_IAM, "create_instance_profile", InstanceProfileName=name, Path=inputs.get("path"), Tags=tags)[
         "InstanceProfile"

@@ -9,6 +9,7 @@ from sandbox.providers.aws.account import arn
 from sandbox.providers.aws.kept.keeper import Kept, Made
 from sandbox.providers.aws.kept.lookup import found, missing_ok
 from sandbox.providers.aws.kept.tagging import removed
+from sandbox.providers.aws.names import name_on_create
 from sandbox.providers.stand_in import Stored
 from sandbox.providers.wire import Properties
 
@@ -77,7 +78,7 @@ def _delete_key(api: Api, existing: Stored) -> None:
 
 
 def _create_alias(api: Api, inputs: Properties) -> Made:
-    name = inputs.get("name") or f"{inputs['namePrefix']}sandbox"
+    name = name_on_create(inputs)
     key = inputs["targetKeyId"]
     api.call(_KMS, "create_alias", AliasName=name, TargetKeyId=key)
     target = api.call(_KMS, "describe_key", KeyId=key)["KeyMetadata"]["Arn"]

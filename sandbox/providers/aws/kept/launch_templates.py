@@ -9,6 +9,7 @@ from sandbox.providers.aws.account import arn
 from sandbox.providers.aws.kept.keeper import Kept, Made
 from sandbox.providers.aws.kept.lookup import found, missing_ok
 from sandbox.providers.aws.kept.tagging import as_list, specification, update_ec2_tags
+from sandbox.providers.aws.names import name_on_create
 from sandbox.providers.stand_in import Stored
 from sandbox.providers.wire import Properties
 
@@ -57,7 +58,7 @@ def _capital(name: str) -> str:
 
 
 def _create(api: Api, inputs: Properties) -> Made:
-    name = inputs.get("name") or f"{inputs['namePrefix']}sandbox"
+    name = name_on_create(inputs)
     template = api.call(
         _EC2,
         "create_launch_template",

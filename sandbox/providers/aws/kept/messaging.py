@@ -9,6 +9,7 @@ from sandbox.providers.aws.account import arn
 from sandbox.providers.aws.kept.keeper import Kept, Made
 from sandbox.providers.aws.kept.lookup import found, missing_ok
 from sandbox.providers.aws.kept.tagging import as_list, removed
+from sandbox.providers.aws.names import name_on_create
 from sandbox.providers.stand_in import Stored
 from sandbox.providers.wire import Properties
 
@@ -37,7 +38,7 @@ def _attributes(inputs: Properties) -> dict[str, str]:
 
 
 def _create_queue(api: Api, inputs: Properties) -> Made:
-    name = inputs.get("name") or f"{inputs['namePrefix']}sandbox"
+    name = name_on_create(inputs)
     tags = inputs.get("tags") or None
     url = api.call("sqs", "create_queue", QueueName=name, Attributes=_attributes(inputs), tags=tags)["QueueUrl"]
     return Made(url, {"url": url, "name": name, "arn": arn("sqs", name, api.region)})
@@ -94,7 +95,7 @@ def _delete_queue_policy(api: Api, existing: Stored) -> None:
 
 
 def _put_rule(api: Api, inputs: Properties) -> Properties:
-    name = inputs.get("name") or f"{inputs['namePrefix']}sandbox"
+    name = name_on_create(inputs)
     disabled = inputs.get("isEnabled") is False
     made = api.call(
         "events",
@@ -123,7 +124,7 @@ def _read_rule(api: Api, existing: Stored) -> Properties | None:
 
 
 def _update_rule(api: Api, existing: Stored, old: Properties, new: Properties) -> Properties:
-    outputs = _put_rule(api, new)
+    outputs = _put_rule(api, {**new, "name": existing.id})
     gone = removed(old, new)
     if gone:
         api.call("events", "untag_resource", ResourceARN=existing.state["arn"], TagKeys=gone)
@@ -174,7 +175,7 @@ def _delete_target(api: Api, existing: Stored) -> None:
 
 
 def _create_log_group(api: Api, inputs: Properties) -> Made:
-    name = inputs.get("name") or f"{inputs['namePrefix']}sandbox"
+    name = name_on_create(inputs)
     tags = inputs.get("tags") or None
     api.call("logs", "create_log_group", logGroupName=name, kmsKeyId=inputs.get("kmsKeyId"), tags=tags)
     _keep_logs(api, name, inputs)

@@ -9,6 +9,7 @@ from sandbox.providers.aws.account import ACCOUNT_ID, arn
 from sandbox.providers.aws.kept.keeper import Kept, Made
 from sandbox.providers.aws.kept.lookup import found, missing_ok
 from sandbox.providers.aws.kept.tagging import specification, update_ec2_tags
+from sandbox.providers.aws.names import name_on_create
 from sandbox.providers.stand_in import Stored
 from sandbox.providers.wire import Properties
 
@@ -21,7 +22,7 @@ _DIRECTIONS: Final = ("ingress", "egress")
 
 def _create_group(api: Api, inputs: Properties) -> Made:
     description = inputs.get("description", "Managed by Pulumi")
-    name = inputs.get("name") or f"{inputs['namePrefix']}sandbox"
+    name = name_on_create(inputs)
     id_ = api.call(
         _EC2,
         "create_security_group",
