@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pulumi
@@ -8,6 +9,7 @@ import pytest
 
 from sandbox.providers.eks.kubeconfig import kubeconfig
 from sandbox.providers.eks.options import judge
+from sandbox.providers.eks.resources import package_version
 from sandbox.providers.sdk import Sdk
 from tests.support.engine import Bench, Result
 
@@ -167,6 +169,19 @@ def test_options_are_judged_before_anything_is_made(options: Mapping[str, Any], 
     (error,) = refusal.value.errors
     assert error["property_path"] == path
     assert reason in error["reason"]
+
+
+def test_children_share_the_program_s_plugin_only_where_it_has_the_version_of_the_sdk_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = Sdk("pulumi_aws").version
+    monkeypatch.setenv("PULUMI_HOME", str(tmp_path))
+
+    without = package_version.__wrapped__("aws")
+    (tmp_path / "plugins" / f"resource-aws-v{here}").mkdir(parents=True)
+
+    assert without is None
+    assert package_version.__wrapped__("aws") == here
 
 
 def test_good_options_pass() -> None:
