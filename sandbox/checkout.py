@@ -59,5 +59,6 @@ class Checkout:
 
 def user_cache() -> Path:
     """Return the folder of built tools, shared by all checkouts (``XDG_CACHE_HOME``, else ``~/.cache``)."""
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    return (Path(base) if os.path.isabs(base) else Path.home() / ".cache") / "eks-gpu-sandbox"  # noqa: PTH117 - a str from the environment
+    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    # A relative path is to be ignored, says the XDG specification.
+    return (base if base.is_absolute() else Path.home() / ".cache") / "eks-gpu-sandbox"

@@ -133,8 +133,7 @@ def _follow(process: subprocess.Popen[str], progress: Progress, log: IO[str], ta
 
 
 def _failure(binary: GoBinary, go: golang.Go, log: Path, tail: deque[str]) -> str:
-    text = "\n".join(tail)
-    reason = golang.explain(text, go)
+    reason = golang.explain(log.read_text(errors="replace") if log.exists() else "\n".join(tail), go)
     shown = "\n".join(f"    {line}" for line in tail if line)
     return "\n".join(
         part

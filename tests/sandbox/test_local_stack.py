@@ -36,3 +36,18 @@ def test_the_local_stack_comes_up_stays_as_it_is_and_goes_without_a_trace(
     assert capfd.readouterr().out.endswith("nothing is left in AWS; it is stopped\n")
     assert stacks.resource_counts(checkout) == {"eks-gpu/local": 0}
     assert fingerprints() == tracked
+
+
+def test_a_preview_shows_the_verdict_first_then_the_resources_then_what_the_policies_say(
+    checkout: Checkout, capfd: pytest.CaptureFixture[str]
+) -> None:
+    tracked = fingerprints()
+
+    assert main(["preview"]) == 0
+
+    said = capfd.readouterr()
+    verdict, title, policies = (said.out.index(text) for text in ("dev passes", "Previewing update (dev)", "Policies:"))
+    assert verdict < title < policies
+    assert "warning" not in f"{said.out}{said.err}"
+    assert aws.running(checkout) is None, "nothing is deployed, so nothing stays"
+    assert fingerprints() == tracked
