@@ -14,13 +14,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from eks_gpu.planning.reading import NotKnown, NotKnownError
 from eks_gpu_policies.resource import Resource
-
-if TYPE_CHECKING:
-    from eks_gpu_policies.stack import Stack
+from eks_gpu_policies.stack import Stack
 
 
 class Severity(StrEnum):

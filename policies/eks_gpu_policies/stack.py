@@ -1,4 +1,4 @@
-"""All resources of a run, and the questions that rules ask about them together."""
+"""What the resources of a run mean together: the pools and pods in them, and the questions that rules ask."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
-from eks_gpu.planning.graph import Graph
 from eks_gpu.planning.placement import admits
 from eks_gpu.planning.pod_template import PodTemplate
 from eks_gpu.planning.pool import Pool, PoolKind
 from eks_gpu.planning.reading import NotKnown, View, attempt, need
 from eks_gpu_policies import tokens
 from eks_gpu_policies.options import Options
+from eks_gpu_policies.program import Program
 from eks_gpu_policies.readers.claims import pods_by_file_system
 from eks_gpu_policies.readers.node_groups import read_node_group
 from eks_gpu_policies.readers.node_pools import read_node_pool
@@ -25,15 +25,6 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class _Node:
-    """A resource in the graph: everything it waits for, said explicitly or through a property."""
-
-    urn: str
-    parent: str | None
-    dependencies: frozenset[str]
-
-
-@dataclass(frozen=True, slots=True)
 class Whole:
     """The stack itself, for rules whose subject it is."""
 
@@ -41,67 +32,23 @@ class Whole:
     name: str = "the stack"
 
 
-class Stack:
-    """All resources of a run. Everything read from them is read once."""
+class Stack(Program):
+    """All resources of a run with what they mean: pools, pods, places. Everything is read once."""
 
     def __init__(self, resources: Iterable[Resource], options: Options | None = None) -> None:
         """Hold ``resources``, the last of each URN, and the options of the run."""
-        self.by_urn: Mapping[str, Resource] = {resource.urn: resource for resource in resources}
+        super().__init__(resources)
         self.options = options or Options()
         self.unreadable: list[tuple[str, str]] = []
         """URN of each resource that could not be read, with the kind of error."""
-        self._computed_from: dict[tuple[str, str, tuple[str, ...]], tuple[Resource, ...]] = {}
         self._lands: dict[tuple[str, str, str], bool] = {}
         self._locations: dict[str, tuple[Location, ...] | NotKnown] = {}
-        self._by_type: dict[str, list[Resource]] = {}
-        for resource in self.by_urn.values():
-            self._by_type.setdefault(tokens.whole(resource.type), []).append(resource)
-
-    @property
-    def resources(self) -> Iterable[Resource]:
-        """All resources."""
-        return self.by_urn.values()
-
-    def of_type(self, *types: str) -> tuple[Resource, ...]:
-        """Return the resources of any of ``types``, patches of Kubernetes objects included."""
-        return tuple(resource for token in types for resource in self._by_type.get(token, ()))
 
     @cached_property
     def whole(self) -> Whole:
         """The stack itself."""
-        root = self._by_type.get(tokens.STACK)
+        root = self.of_type(tokens.STACK)
         return Whole(root[0].urn if root else "")
-
-    @cached_property
-    def graph(self) -> Graph:
-        """Who waits for whom."""
-        return Graph(
-            _Node(
-                resource.urn,
-                resource.parent,
-                resource.dependencies.union(*resource.property_dependencies.values()),
-            )
-            for resource in self.resources
-        )
-
-    def reaches(self, start: str, goal: str) -> bool:
-        """Return whether ``start`` is created after ``goal`` by dependency, not by luck. Both are URNs."""
-        return self.graph.reaches(start, goal)
-
-    def computed_from(self, resource: Resource, prop: str, *types: str) -> tuple[Resource, ...]:
-        """Return the resources of ``types`` that a property was computed from, directly or as their component."""
-        question = (resource.urn, prop, types)
-        if question not in self._computed_from:
-            self._computed_from[question] = tuple(self._sources(resource, prop, types))
-        return self._computed_from[question]
-
-    def _sources(self, resource: Resource, prop: str, types: tuple[str, ...]) -> Iterator[Resource]:
-        sources = sorted(resource.property_dependencies.get(prop, ()))
-        urns = dict.fromkeys(urn for source in sources for urn in (source, *self.graph.descendants(source)))
-        for urn in urns:
-            source = self.by_urn.get(urn)
-            if source is not None and tokens.whole(source.type) in types:
-                yield source
 
     @cached_property
     def pools(self) -> tuple[Pool, ...]:
@@ -145,7 +92,7 @@ class Stack:
     @cached_property
     def pods_by_file_system(self) -> Mapping[str, tuple[PodTemplate, ...]]:
         """The pods that are known to mount each file system of the stack, by its URN."""
-        return pods_by_file_system(self)
+        return pods_by_file_system(self, self.pods)
 
     def locations(self, pool: Pool) -> tuple[Location, ...]:
         """Return the subnets a pool's nodes may be in; raise ``NotKnownError`` when that cannot be told."""

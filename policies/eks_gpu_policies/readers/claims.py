@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
 
 from eks_gpu.planning.pod_template import PodTemplate, PodVolume
 from eks_gpu.planning.reading import attempt, need
 from eks_gpu_policies import tokens
+from eks_gpu_policies.program import Program
 from eks_gpu_policies.resource import Resource
 
-if TYPE_CHECKING:
-    from eks_gpu_policies.stack import Stack
 
-
-def pods_by_file_system(stack: Stack) -> Mapping[str, tuple[PodTemplate, ...]]:
-    """Return the pods that are known to mount each file system of the stack, by its URN.
+def pods_by_file_system(program: Program, pods: tuple[PodTemplate, ...]) -> Mapping[str, tuple[PodTemplate, ...]]:
+    """Return those of ``pods`` that are known to mount each file system of the stack, by its URN.
 
     Claims are found by the name that pods give, classes and volumes by the name that claims give, file systems by
     what the class or volume was computed from.
     """
     behind = {
-        tokens.STORAGE_CLASS: _file_systems(stack, tokens.STORAGE_CLASS, "parameters"),
-        tokens.VOLUME: _file_systems(stack, tokens.VOLUME, "spec"),
+        tokens.STORAGE_CLASS: _file_systems(program, tokens.STORAGE_CLASS, "parameters"),
+        tokens.VOLUME: _file_systems(program, tokens.VOLUME, "spec"),
     }
     by_claim: dict[str, set[str]] = {}
-    for claim in stack.of_type(tokens.CLAIM):
+    for claim in program.of_type(tokens.CLAIM):
         name, spec = attempt(claim.kubernetes_name), claim.view["spec"]
         named = {tokens.STORAGE_CLASS: spec["storageClassName"], tokens.VOLUME: spec["volumeName"]}
         for token, place in named.items():
@@ -33,18 +30,18 @@ def pods_by_file_system(stack: Stack) -> Mapping[str, tuple[PodTemplate, ...]]:
             if isinstance(name, str) and found:
                 by_claim.setdefault(name, set()).update(found)
     mounted: dict[str, dict[int, PodTemplate]] = {}
-    for number, pod in enumerate(stack.pods):
+    for number, pod in enumerate(pods):
         for claim_name in _claims(pod):
             for urn in by_claim.get(claim_name, ()):
                 mounted.setdefault(urn, {})[number] = pod
-    return {urn: tuple(pods.values()) for urn, pods in mounted.items()}
+    return {urn: tuple(users.values()) for urn, users in mounted.items()}
 
 
-def _file_systems(stack: Stack, token: str, prop: str) -> Mapping[object, frozenset[str]]:
+def _file_systems(program: Program, token: str, prop: str) -> Mapping[object, frozenset[str]]:
     """Return the URNs of the file systems behind each object of a kind, by its name."""
     found: dict[object, frozenset[str]] = {}
-    for resource in stack.of_type(token):
-        urns = _urns(stack.computed_from(resource, prop, tokens.FILE_SYSTEM))
+    for resource in program.of_type(token):
+        urns = _urns(program.computed_from(resource, prop, tokens.FILE_SYSTEM))
         name = attempt(resource.kubernetes_name)
         if isinstance(name, str) and urns:
             found[name] = found.get(name, frozenset()) | urns

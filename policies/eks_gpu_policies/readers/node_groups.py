@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from eks_gpu.facts.instances import CATALOGUE, InstanceType
 from eks_gpu.facts.taints import Effect, Taint
@@ -23,10 +23,8 @@ from eks_gpu.planning.pool import (
 from eks_gpu.planning.reading import NotKnown, NotKnownError, View, attempt
 from eks_gpu.planning.volume import read_launch_template_volumes
 from eks_gpu_policies import tokens
+from eks_gpu_policies.program import Program
 from eks_gpu_policies.resource import Resource
-
-if TYPE_CHECKING:
-    from eks_gpu_policies.stack import Stack
 
 _CAPACITY: Final = {"SPOT": "spot", "ON_DEMAND": "on-demand", "CAPACITY_BLOCK": "reserved"}
 _DEFAULT_CAPACITY: Final = "ON_DEMAND"
@@ -35,10 +33,10 @@ _RAID0: Final = re.compile(r"strategy:\s*[\"']?RAID0")
 """NodeConfig's ``localStorage.strategy`` in user data."""
 
 
-def read_node_group(group: Resource, stack: Stack) -> Pool:
+def read_node_group(group: Resource, program: Program) -> Pool:
     """Read a node group. Where its launch template is not in the stack, what that would say is not known."""
     view = group.view
-    template = attempt(lambda: launch_template_of(group, stack))
+    template = attempt(lambda: launch_template_of(group, program))
     types = attempt(lambda: _instance_types(view, template))
     return Pool(
         urn=group.urn,
@@ -61,7 +59,7 @@ def read_node_group(group: Resource, stack: Stack) -> Pool:
     )
 
 
-def launch_template_of(group: Resource, stack: Stack) -> Resource | None:
+def launch_template_of(group: Resource, program: Program) -> Resource | None:
     """Return the launch template of a node group: by what the property was computed from, else by its literal name.
 
     Raises ``NotKnownError`` when the node group has one that is not, or not plainly, in the stack.
@@ -69,13 +67,13 @@ def launch_template_of(group: Resource, stack: Stack) -> Resource | None:
     place = group.view["launchTemplate"]
     if not place.exists:
         return None
-    sources = stack.computed_from(group, "launchTemplate", tokens.LAUNCH_TEMPLATE)
+    sources = program.computed_from(group, "launchTemplate", tokens.LAUNCH_TEMPLATE)
     if len(sources) == 1:
         return sources[0]
     name = place["name"].text()
     named = [
         template
-        for template in stack.of_type(tokens.LAUNCH_TEMPLATE)
+        for template in program.of_type(tokens.LAUNCH_TEMPLATE)
         if name is not None and attempt(template.view["name"].text) == name
     ]
     if len(named) == 1:

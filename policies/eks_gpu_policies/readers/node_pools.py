@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from eks_gpu.facts import labels, resources
 from eks_gpu.facts.instances import CATALOGUE, InstanceType
@@ -14,24 +14,22 @@ from eks_gpu.planning.reading import NotKnown, NotKnownError, View, attempt
 from eks_gpu.planning.requirements import Requirement, narrowed, read_requirements
 from eks_gpu.planning.volume import read_node_class_volumes
 from eks_gpu_policies import tokens
+from eks_gpu_policies.program import Program
 from eks_gpu_policies.readers.node_groups import has_raid0, read_taints, unlisted
 from eks_gpu_policies.resource import Resource
-
-if TYPE_CHECKING:
-    from eks_gpu_policies.stack import Stack
 
 _CAPACITY_TYPES: Final = frozenset({"on-demand", "spot", "reserved"})
 _NAMING: Final = frozenset({"In", "Exists", "Gt", "Gte"})
 """Operators that ask for something, rather than forbid something else."""
 
 
-def read_node_pool(pool: Resource, stack: Stack) -> Pool:
+def read_node_pool(pool: Resource, program: Program) -> Pool:
     """Read a node pool. Where its EC2NodeClass is not in the stack, what that would say is not known."""
     spec = pool.view["spec"]
     template = spec["template"]
     node = template["spec"]
     requirements = attempt(lambda: read_requirements(node["requirements"].items()))
-    node_class = attempt(lambda: node_class_of(pool, stack))
+    node_class = attempt(lambda: node_class_of(pool, program))
     return Pool(
         urn=pool.urn,
         name=pool.name,
@@ -55,16 +53,16 @@ def read_node_pool(pool: Resource, stack: Stack) -> Pool:
     )
 
 
-def node_class_of(pool: Resource, stack: Stack) -> Resource:
+def node_class_of(pool: Resource, program: Program) -> Resource:
     """Return the EC2NodeClass of a node pool: by its literal name, else by what the reference was computed from.
 
     Raises ``NotKnownError`` when it is not in the stack.
     """
     place = pool.view.at("spec", "template", "spec", "nodeClassRef", "name")
-    classes = stack.of_type(tokens.NODE_CLASS)
+    classes = program.of_type(tokens.NODE_CLASS)
     name = attempt(place.text)
     found = [item for item in classes if isinstance(name, str) and attempt(item.kubernetes_name) == name]
-    found = found or list(stack.computed_from(pool, "spec", tokens.NODE_CLASS))
+    found = found or list(program.computed_from(pool, "spec", tokens.NODE_CLASS))
     if len(found) == 1:
         return found[0]
     raise NotKnownError(place.not_known("the EC2NodeClass is not in the stack"))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from eks_gpu.facts import labels
 from eks_gpu.facts.gpu_software import DEVICE_PLUGIN_DEFAULT_CONFIG
@@ -16,10 +16,8 @@ from eks_gpu.facts.versions import GPU_OPERATOR, NVIDIA_DEVICE_PLUGIN
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.reading import NotKnownError, View, need
 from eks_gpu_policies import charts, tokens
+from eks_gpu_policies.program import Program
 from eks_gpu_policies.resource import Resource
-
-if TYPE_CHECKING:
-    from eks_gpu_policies.stack import Stack
 
 SHARING_CHARTS: Final = frozenset({GPU_OPERATOR.name, NVIDIA_DEVICE_PLUGIN.name})
 """Charts that run the device plugin."""
@@ -40,15 +38,15 @@ class PluginConfigs:
         return None if name is None else self.files.get(name)
 
 
-def plugin_configs(release: Resource, stack: Stack) -> PluginConfigs:
+def plugin_configs(release: Resource, program: Program) -> PluginConfigs:
     """Return the configurations of a release of the plugin's or the operator's chart."""
     values = charts.values(release)
     if charts.name(release) == GPU_OPERATOR.name:
         config = values.at("devicePlugin", "config")
-        files = _files(release, config, config["data"], stack)
+        files = _files(release, config, config["data"], program)
         return PluginConfigs(files, config["default"].text() or None)
     config = values["config"]
-    files = _files(release, config, config["map"], stack)
+    files = _files(release, config, config["map"], program)
     return PluginConfigs(files, config["default"].text() or _fallback(files))
 
 
@@ -59,23 +57,23 @@ def _fallback(files: Mapping[str, View]) -> str | None:
     return next(iter(files)) if len(files) == 1 else None
 
 
-def _files(release: Resource, config: View, inline: View, stack: Stack) -> dict[str, View]:
+def _files(release: Resource, config: View, inline: View, program: Program) -> dict[str, View]:
     written = {key: _parsed(place) for key, place in inline.entries()}
     if written or not config["name"].exists:
         return written
-    return {key: _parsed(place) for key, place in config_map(release, config["name"], stack).view["data"].entries()}
+    return {key: _parsed(place) for key, place in config_map(release, config["name"], program).view["data"].entries()}
 
 
-def config_map(release: Resource, name: View, stack: Stack) -> Resource:
+def config_map(release: Resource, name: View, program: Program) -> Resource:
     """Return the ConfigMap that a release names: by literal name, else by what its values were computed from.
 
     Raises ``NotKnownError`` when it is not, or not plainly, in the stack.
     """
-    maps = stack.of_type(tokens.CONFIG_MAP)
+    maps = program.of_type(tokens.CONFIG_MAP)
     if isinstance(name.data, str):
         found = [item for item in maps if item.kubernetes_name() == name.data]
     else:
-        found = list(stack.computed_from(release, "values", tokens.CONFIG_MAP))
+        found = list(program.computed_from(release, "values", tokens.CONFIG_MAP))
     if len(found) != 1:
         raise NotKnownError(name.not_known("the ConfigMap is not in the stack"))
     return found[0]

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from eks_gpu.facts import labels
 from eks_gpu.planning.pool import Pool, PoolKind
 from eks_gpu.planning.reading import NotKnownError, View, need
 from eks_gpu.planning.requirements import narrowed
 from eks_gpu_policies import tokens
+from eks_gpu_policies.program import Program
 from eks_gpu_policies.resource import Resource
-
-if TYPE_CHECKING:
-    from eks_gpu_policies.stack import Stack
 
 LOOKED_UP = "the subnet is not in the stack"
 
@@ -31,20 +28,20 @@ class Location:
     """Where it is named."""
 
 
-def pool_locations(pool: Pool, stack: Stack) -> tuple[Location, ...]:
+def pool_locations(pool: Pool, program: Program) -> tuple[Location, ...]:
     """Return where a pool's nodes may be; raise ``NotKnownError`` when that cannot be told."""
-    resource = stack.by_urn[pool.urn]
+    resource = program.by_urn[pool.urn]
     if pool.kind is PoolKind.NODE_GROUP:
-        return locations(resource, "subnetIds", resource.view["subnetIds"].items(), stack)
-    node_class = stack.by_urn[need(pool.template) or ""]
-    found = tuple(_selected(node_class, stack))
+        return locations(resource, "subnetIds", resource.view["subnetIds"].items(), program)
+    node_class = program.by_urn[need(pool.template) or ""]
+    found = tuple(_selected(node_class, program))
     zones = narrowed(need(pool.requirements), labels.ZONE, {item.zone for item in found if item.zone is not None})
     return tuple(item for item in found if item.zone is None or item.zone in zones)
 
 
-def locations(resource: Resource, prop: str, places: tuple[View, ...], stack: Stack) -> tuple[Location, ...]:
+def locations(resource: Resource, prop: str, places: tuple[View, ...], program: Program) -> tuple[Location, ...]:
     """Return the subnets that ``places`` of the property ``prop`` name, resolved to resources where there are some."""
-    sources = stack.computed_from(resource, prop, tokens.SUBNET)
+    sources = program.computed_from(resource, prop, tokens.SUBNET)
     if sources and len(sources) >= len(places):
         return tuple(_of_resource(source) for source in sources)
     return tuple(Location(_text(place), None, place) for place in places)
@@ -57,19 +54,19 @@ def zone_of(location: Location) -> str:
     return location.zone
 
 
-def _selected(node_class: Resource, stack: Stack) -> Iterator[Location]:
+def _selected(node_class: Resource, program: Program) -> Iterator[Location]:
     """Yield the subnets that an EC2NodeClass selects, by id or by tags."""
     terms = node_class.view.at("spec", "subnetSelectorTerms").items()
     named = tuple(term["id"] for term in terms if term["id"].exists)
-    yield from locations(node_class, "spec", named, stack) if named else ()
+    yield from locations(node_class, "spec", named, program) if named else ()
     for term in terms:
         if term["tags"].exists:
-            yield from _tagged(term["tags"], stack)
+            yield from _tagged(term["tags"], program)
 
 
-def _tagged(tags: View, stack: Stack) -> Iterator[Location]:
+def _tagged(tags: View, program: Program) -> Iterator[Location]:
     wanted = tags.text_map()
-    found = [subnet for subnet in stack.of_type(tokens.SUBNET) if _carries(subnet, wanted)]
+    found = [subnet for subnet in program.of_type(tokens.SUBNET) if _carries(subnet, wanted)]
     if not found:
         raise NotKnownError(tags.not_known(LOOKED_UP))
     yield from (_of_resource(subnet) for subnet in found)

@@ -1,0 +1,80 @@
+"""All resources of a run, found by URN, by type and by what a property was computed from.
+
+This is what readers are given: it knows nothing of pools and pods, which they make of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from eks_gpu.planning.graph import Graph
+from eks_gpu_policies import tokens
+from eks_gpu_policies.resource import Resource
+
+
+@dataclass(frozen=True, slots=True)
+class _Node:
+    """A resource in the graph: everything it waits for, said explicitly or through a property."""
+
+    urn: str
+    parent: str | None
+    dependencies: frozenset[str]
+
+
+class Program:
+    """The resources of a run."""
+
+    def __init__(self, resources: Iterable[Resource]) -> None:
+        """Hold ``resources``, the last of each URN."""
+        self.by_urn: Mapping[str, Resource] = {resource.urn: resource for resource in resources}
+        self._computed_from: dict[tuple[str, str, tuple[str, ...]], tuple[Resource, ...]] = {}
+        self._by_type: dict[str, list[Resource]] = {}
+        for resource in self.by_urn.values():
+            self._by_type.setdefault(tokens.whole(resource.type), []).append(resource)
+
+    @property
+    def resources(self) -> Iterable[Resource]:
+        """All resources."""
+        return self.by_urn.values()
+
+    def of_type(self, *types: str) -> tuple[Resource, ...]:
+        """Return the resources of any of ``types``, patches of Kubernetes objects included."""
+        return tuple(resource for token in types for resource in self._by_type.get(token, ()))
+
+    @cached_property
+    def graph(self) -> Graph:
+        """Who waits for whom."""
+        return Graph(
+            _Node(
+                resource.urn,
+                resource.parent,
+                resource.dependencies.union(*resource.property_dependencies.values()),
+            )
+            for resource in self.resources
+        )
+
+    def reaches(self, start: str, goal: str) -> bool:
+        """Return whether ``start`` is created after ``goal`` by dependency, not by luck. Both are URNs."""
+        return self.graph.reaches(start, goal)
+
+    def contains(self, component: Resource, *types: str) -> bool:
+        """Return whether a component has made a resource of ``types``, at any depth."""
+        below = (self.by_urn.get(urn) for urn in self.graph.descendants(component.urn))
+        return any(resource is not None and tokens.whole(resource.type) in types for resource in below)
+
+    def computed_from(self, resource: Resource, prop: str, *types: str) -> tuple[Resource, ...]:
+        """Return the resources of ``types`` that a property was computed from, directly or as their component."""
+        question = (resource.urn, prop, types)
+        if question not in self._computed_from:
+            self._computed_from[question] = tuple(self._sources(resource, prop, types))
+        return self._computed_from[question]
+
+    def _sources(self, resource: Resource, prop: str, types: tuple[str, ...]) -> Iterator[Resource]:
+        sources = sorted(resource.property_dependencies.get(prop, ()))
+        urns = dict.fromkeys(urn for source in sources for urn in (source, *self.graph.descendants(source)))
+        for urn in urns:
+            source = self.by_urn.get(urn)
+            if source is not None and tokens.whole(source.type) in types:
+                yield source
