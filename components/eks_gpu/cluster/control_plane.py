@@ -75,14 +75,15 @@ class Cluster(Component):
         key = self._secrets_key(args)
         logs = self._log_group(args, cluster_name)
         control_plane = self._control_plane(args, cluster_name, key, logs)
-        self.connection = ClusterConnection.from_eks(
+        connection = ClusterConnection.from_eks(
             self.child_name("kubernetes"),
             control_plane,
             version=args.settings.version,
             vpc_id=args.network.vpc_id,
             private_subnets=args.network.private_subnets,
             opts=self.child_opts(),
-        ).after(*args.network.ready)
+        )
+        self.connection = connection.within(isolated=args.network.isolated).after(*args.network.ready)
         self.register_outputs({"name": self.connection.name})
 
     def _secrets_key(self, args: ClusterArgs) -> aws.kms.Key:

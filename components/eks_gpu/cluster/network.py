@@ -64,6 +64,7 @@ class Network(Component):
         self.connection = NetworkConnection(
             vpc_id=vpc.id,
             private_subnets={zone: subnet.id for zone, subnet in private.items()},
+            isolated=args.settings.nat is Nat.NONE,
             ready=(*tables.associations, *routes, *endpoints.ready),
         )
         self.register_outputs({"vpc_id": vpc.id})

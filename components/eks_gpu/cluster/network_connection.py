@@ -18,5 +18,9 @@ class NetworkConnection:
     private_subnets: Mapping[str, pulumi.Input[str]]
     """Id of one private subnet per zone, by the zone's name."""
 
+    isolated: bool = False
+    """Whether there is no way to the internet: then services without an endpoint, IAM and pricing among them, are out
+    of reach."""
+
     ready: tuple[pulumi.Resource, ...] = ()
     """What nodes must wait for: without routes and endpoints they boot, reach nothing and never join."""

@@ -39,10 +39,12 @@ PRIVATE_SERVICES: tuple[str, ...] = (
     "logs",
     "sqs",
     "ssm",
+    "ssmmessages",
     "sts",
 )
-"""AWS services that nodes, add-ons, Pod Identity (eks-auth) and Karpenter (sqs, ssm) call: a VPC without a way to the
-internet needs an interface endpoint for each. IAM and pricing have none in the regions."""
+"""AWS services that nodes, add-ons, Pod Identity (eks-auth), Karpenter (sqs, ssm) and shells on nodes (ssmmessages)
+call: a VPC without a way to the internet needs an interface endpoint for each. IAM and pricing have none in the
+regions."""
 
 SMALLEST_VPC_PREFIX = 20
 LARGEST_VPC_PREFIX = 16

@@ -55,6 +55,10 @@ class ClusterConnection:
     oidc_provider_arn: pulumi.Input[str] | None = None
     """ARN of the IAM OIDC provider of the cluster; ``None`` where there is none, because ours use Pod Identity."""
 
+    isolated: bool = False
+    """Whether nodes have no way to the internet: then services of AWS without an endpoint, IAM and pricing among them,
+    are out of their reach. Plain, because it decides how controllers are told to work."""
+
     ready: tuple[pulumi.Resource, ...] = ()
     """What must exist before something is put in: access for the deployer, add-ons, system nodes."""
 
@@ -62,6 +66,10 @@ class ClusterConnection:
     def zones(self) -> tuple[str, ...]:
         """Availability zones that the cluster has a private subnet in, in the order given."""
         return tuple(self.private_subnets)
+
+    def within(self, *, isolated: bool) -> Self:
+        """Return the same connection, said to be in a network with or without a way to the internet."""
+        return replace(self, isolated=isolated)
 
     def after(self, *resources: pulumi.Resource) -> Self:
         """Return the same connection, ready only when ``resources`` exist as well."""

@@ -115,6 +115,7 @@ class GpuNodePool(Component):
 def _identities(args: GpuNodePoolArgs) -> node_class_spec.Identities:
     return node_class_spec.Identities(
         node_role_name=args.karpenter.node_role_name,
+        instance_profile_name=args.karpenter.instance_profile_name,
         subnet_ids=[args.cluster.private_subnets[zone] for zone in zones_of(args.settings, args.cluster)],
         security_group_id=args.cluster.security_group_id,
         reservation_ids=_reservations(args),

@@ -2,6 +2,7 @@
 
 Builds
     NodeRole, AccessEntry   as what its nodes run, and that they may join
+    InstanceProfile         how the role gets to an instance; Karpenter itself may make none
     InterruptionQueue       how it hears that an instance will go
     PodIdentity             what its controller may do in AWS
     HelmChart (twice)       its CRDs, then the controller
@@ -49,7 +50,11 @@ class KarpenterArgs:
 
 
 class Karpenter(Component):
-    """Karpenter, ready for node pools."""
+    """Karpenter, ready for node pools.
+
+    Its controller has no right to write to IAM: node classes name the instance profile that is made here. A node class
+    of your own does the same (``instanceProfile``, not ``role``).
+    """
 
     connection: KarpenterConnection
     """What node pools take."""
@@ -60,11 +65,15 @@ class Karpenter(Component):
         super().__init__(name, opts)
         nodes = self._node_role(args)
         joins = self._access_entry(args, nodes)
+        profile = self._instance_profile(nodes)
         queue = InterruptionQueue(self.child_name("interruptions"), self.child_opts())
         identity = self._identity(args, nodes, queue)
         definitions = self._definitions(args)
-        controller = self._controller(args, queue, (*nodes.ready, joins, *queue.ready, *identity.ready, definitions))
-        self.connection = KarpenterConnection(node_role_name=nodes.role_name, ready=(definitions, controller))
+        before = (*nodes.ready, joins, profile, *queue.ready, *identity.ready, definitions)
+        controller = self._controller(args, queue, before)
+        self.connection = KarpenterConnection(
+            node_role_name=nodes.role_name, instance_profile_name=profile.name, ready=(definitions, controller)
+        )
         self.register_outputs({"node_role_name": nodes.role_name})
 
     def _node_role(self, args: KarpenterArgs) -> NodeRole:
@@ -78,6 +87,16 @@ class Karpenter(Component):
             principal_arn=nodes.role_arn,
             type="EC2_LINUX",
             opts=self.child_opts(),
+        )
+
+    def _instance_profile(self, nodes: NodeRole) -> aws.iam.InstanceProfile:
+        """Define the profile once for all pools.
+
+        Karpenter would make one for each, for which it needs a way to IAM, and rights by which it could hand out the
+        role; and what it made would stay behind if it were gone before its node classes.
+        """
+        return aws.iam.InstanceProfile(
+            self.child_name("node-profile"), role=nodes.role_name, opts=self.child_opts(depends_on=nodes.ready)
         )
 
     def _identity(self, args: KarpenterArgs, nodes: NodeRole, queue: InterruptionQueue) -> PodIdentity:
@@ -125,6 +144,7 @@ class Karpenter(Component):
                     cluster_name=args.cluster.name,
                     queue_name=queue.queue_name,
                     region=network.region_of(args.cluster.zones[0]),
+                    isolated=args.cluster.isolated,
                 ),
                 chart_source=args.chart_source,
                 skip_crds=True,
@@ -133,17 +153,24 @@ class Karpenter(Component):
         )
 
 
-def chart_values(*, cluster_name: pulumi.Input[str], queue_name: pulumi.Input[str], region: str) -> dict[str, Any]:
+def chart_values(
+    *, cluster_name: pulumi.Input[str], queue_name: pulumi.Input[str], region: str, isolated: bool = False
+) -> dict[str, Any]:
     """Return the values of Karpenter's chart.
 
     What is not here is the chart's default, which is right for us: pods on different nodes and zones, never on a node
     that Karpenter bought (it would remove the ground under itself), tolerating ``CriticalAddonsOnly`` but no GPU
-    taint. The region is given because the nodes' metadata, where it would ask, is out of reach of pods.
+    taint. The region is given because the nodes' metadata, where it would ask, is out of reach of pods. Where the
+    network is ``isolated``, IAM and the price list are out of reach too, and Karpenter goes by the prices it was built
+    with.
     """
+    settings: dict[str, Any] = {"clusterName": cluster_name, "interruptionQueue": queue_name, "eksControlPlane": True}
+    if isolated:
+        settings["isolatedVPC"] = True
     return {
         "replicas": REPLICAS,
         "serviceAccount": {"name": namespaces.KARPENTER_CONTROLLER.name},
-        "settings": {"clusterName": cluster_name, "interruptionQueue": queue_name, "eksControlPlane": True},
+        "settings": settings,
         "controller": {
             "resources": {"requests": dict(_RESOURCES), "limits": dict(_RESOURCES)},
             "env": [{"name": "AWS_REGION", "value": region}],

@@ -14,6 +14,10 @@ class KarpenterConnection:
     node_role_name: pulumi.Input[str]
     """Name of the IAM role that its nodes run as; the role needs an access entry of type EC2_LINUX."""
 
+    instance_profile_name: pulumi.Input[str] | None = None
+    """Instance profile that holds the role. Without one Karpenter makes its own, for which it needs the right to, and a
+    way to IAM, which no private network has."""
+
     ready: tuple[pulumi.Resource, ...] = ()
     """What must exist before a pool and go after it: the controller, which alone can remove the pool's nodes, and the
     CRDs."""

@@ -2,7 +2,9 @@
 
 Source: aws/karpenter-provider-aws website/content/en/v1.14/getting-started/getting-started-with-karpenter/
 cloudformation.yaml, checked 2026-11-21. Everything it creates is bound to tags of its cluster, so that two clusters in
-one account cannot touch each other's nodes. Version 1.15 adds ``ec2:RebootInstances`` to the deletions.
+one account cannot touch each other's nodes. Left out are its rights to make instance profiles, because node classes
+name one of ours, and to ask for zonal shifts, which it does only when told to. Version 1.15 adds
+``ec2:RebootInstances`` to the deletions.
 """
 
 from __future__ import annotations
@@ -148,38 +150,15 @@ def node_lifecycle(scope: Scope) -> dict[str, object]:
     )
 
 
-def instance_profiles(scope: Scope) -> dict[str, object]:
-    """Return the policy to give instances the node role, and only that role, by instance profiles of its own."""
-    region = labels.REGION
-    requested = {**scope.requested, f"aws:RequestTag/{region}": scope.region}
-    owned = {**scope.owned, f"aws:ResourceTag/{region}": scope.region}
-    requested_by_class = {f"aws:RequestTag/{labels.EC2_NODE_CLASS}": "*"}
-    owned_by_class = {f"aws:ResourceTag/{labels.EC2_NODE_CLASS}": "*"}
+def node_role(scope: Scope) -> dict[str, object]:
+    """Return the policy to start instances as the node role, and as no other."""
     return document(
         allow(
             "PassTheNodeRole",
             ["iam:PassRole"],
             [scope.node_role_arn],
             condition={"StringEquals": {"iam:PassedToService": ["ec2.amazonaws.com", "ec2.amazonaws.com.cn"]}},
-        ),
-        allow(
-            "MakeInstanceProfiles",
-            ["iam:CreateInstanceProfile"],
-            [scope.instance_profiles],
-            condition={"StringEquals": requested, "StringLike": requested_by_class},
-        ),
-        allow(
-            "TagOwnInstanceProfiles",
-            ["iam:TagInstanceProfile"],
-            [scope.instance_profiles],
-            condition={"StringEquals": {**owned, **requested}, "StringLike": {**owned_by_class, **requested_by_class}},
-        ),
-        allow(
-            "ChangeOwnInstanceProfiles",
-            ["iam:AddRoleToInstanceProfile", "iam:DeleteInstanceProfile", "iam:RemoveRoleFromInstanceProfile"],
-            [scope.instance_profiles],
-            condition={"StringEquals": owned, "StringLike": owned_by_class},
-        ),
+        )
     )
 
 
@@ -192,7 +171,8 @@ def interruptions(scope: Scope) -> dict[str, object]:
 def discovery(scope: Scope) -> dict[str, object]:
     """Return the policy to look up the cluster, images, prices and what is there.
 
-    The descriptions and prices are on ``*`` because these calls know no resource; they read only.
+    The descriptions and prices are on ``*`` because these calls know no resource; they read only. Instance profiles are
+    read when a node class goes: Karpenter looks for some of its own making.
     """
     return document(
         allow("ReadTheCluster", ["eks:DescribeCluster"], [scope.cluster_arn]),
@@ -215,7 +195,7 @@ def discovery(scope: Scope) -> dict[str, object]:
 
 POLICIES: Final = {
     "node-lifecycle": node_lifecycle,
-    "instance-profiles": instance_profiles,
+    "node-role": node_role,
     "interruptions": interruptions,
     "discovery": discovery,
 }

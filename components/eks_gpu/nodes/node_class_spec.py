@@ -25,6 +25,8 @@ class Identities:
     """What a node class is bound to in the account."""
 
     node_role_name: pulumi.Input[str]
+    instance_profile_name: pulumi.Input[str] | None = None
+    """Used instead of the role, if it is there."""
     subnet_ids: Sequence[pulumi.Input[str]]
     security_group_id: pulumi.Input[str]
     reservation_ids: Sequence[pulumi.Input[str]] = ()
@@ -35,7 +37,7 @@ def node_class_spec(pool: NodePool, identities: Identities) -> dict[str, Any]:
     """Return the spec of the EC2NodeClass of ``pool`` (karpenter.k8s.aws_ec2nodeclasses CRD of Karpenter 1.14.1)."""
     spec: dict[str, Any] = {
         "amiSelectorTerms": [{"alias": ami.alias(_FAMILY, ami.AL2023_RELEASE)}],
-        "role": identities.node_role_name,
+        **_node_identity(identities),
         "subnetSelectorTerms": [{"id": subnet} for subnet in identities.subnet_ids],
         "securityGroupSelectorTerms": [{"id": identities.security_group_id}],
         "blockDeviceMappings": [_image_volume(pool)],
@@ -55,6 +57,13 @@ def node_class_spec(pool: NodePool, identities: Identities) -> dict[str, Any]:
     if identities.tags:
         spec["tags"] = dict(identities.tags)
     return spec
+
+
+def _node_identity(identities: Identities) -> dict[str, Any]:
+    """Return as what nodes run: exactly one of ``role`` and ``instanceProfile``, says the CRD."""
+    if identities.instance_profile_name is None:
+        return {"role": identities.node_role_name}
+    return {"instanceProfile": identities.instance_profile_name}
 
 
 def efa_interfaces(count: int) -> list[dict[str, Any]]:

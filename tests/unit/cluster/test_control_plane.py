@@ -124,6 +124,15 @@ def test_the_connection_holds_the_network_and_waits_for_it() -> None:
     record(program)
 
 
+@pytest.mark.parametrize("isolated", [False, True])
+def test_the_connection_says_whether_nodes_reach_the_internet(*, isolated: bool) -> None:
+    def program() -> None:
+        network = NetworkConnection(vpc_id="vpc-1", private_subnets=SUBNETS, isolated=isolated)
+        assert connect("cluster", NewCluster(version="1.34"), network).isolated is isolated
+
+    record(program)
+
+
 @pytest.mark.parametrize(("project", "cluster_name"), [("bad project", None), ("eks-gpu", "-starts-badly")])
 def test_an_impossible_cluster_name_is_refused(project: str, cluster_name: str | None) -> None:
     def program() -> None:

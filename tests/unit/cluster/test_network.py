@@ -92,8 +92,16 @@ def test_without_nat_there_is_no_way_to_the_internet_and_an_endpoint_for_each_se
     assert {endpoint["serviceName"] for endpoint in interfaces} == {
         f"com.amazonaws.us-east-1.{service}" for service in PRIVATE_SERVICES
     }
-    assert {"sts", "eks-auth", "ecr.api", "ecr.dkr", "ec2", "elasticfilesystem"} <= set(PRIVATE_SERVICES)
+    assert {"sts", "eks-auth", "ecr.api", "ecr.dkr", "ec2", "elasticfilesystem", "ssmmessages"} <= set(PRIVATE_SERVICES)
     assert all(endpoint["privateDnsEnabled"] for endpoint in interfaces)
+
+
+@pytest.mark.parametrize("nat", list(Nat))
+def test_only_a_network_without_nat_is_isolated(nat: Nat) -> None:
+    def program() -> None:
+        assert connect("network", NewNetwork(zones=ZONES, nat=nat)).isolated is (nat is Nat.NONE)
+
+    record(program)
 
 
 def test_endpoints_answer_https_from_inside_the_vpc_only() -> None:

@@ -29,12 +29,15 @@ def _record(  # noqa: PLR0913 - what a pool can be given; all keyword-only
     weight: int | None = None,
     reservation_ids: Sequence[str] = (),
     previously: tuple[str, ...] = (),
+    profile: str | None = None,
 ) -> Recording:
     def program() -> None:
         controller = k8s.core.v1.ConfigMap("controller")
         role = "karpenter-node"
         karpenter = KarpenterConnection(
-            node_role_name=pulumi.Output.from_input(role) if outputs else role, ready=(controller,)
+            node_role_name=pulumi.Output.from_input(role) if outputs else role,
+            instance_profile_name=profile,
+            ready=(controller,),
         )
         args = GpuNodePoolArgs(
             settings=settings.model_copy(update={"previously": previously}),
@@ -71,6 +74,17 @@ def test_a_pool_is_the_same_with_plain_and_with_output_identities(outputs: bool)
     assert spec["role"] == "karpenter-node"
     assert spec["subnetSelectorTerms"] == [{"id": subnet} for subnet in SUBNETS.values()]
     assert spec["securityGroupSelectorTerms"] == [{"id": "sg-0cluster"}]
+
+
+def test_the_instance_profile_takes_the_place_of_the_role_where_there_is_one() -> None:
+    assert {key: _class(G5).get(key) for key in ("role", "instanceProfile")} == {
+        "role": "karpenter-node",
+        "instanceProfile": None,
+    }
+    assert {key: _class(G5, profile="nodes").get(key) for key in ("role", "instanceProfile")} == {
+        "role": None,
+        "instanceProfile": "nodes",
+    }
 
 
 def test_n01_root_volume_is_100_gib_encrypted_on_the_family_device() -> None:

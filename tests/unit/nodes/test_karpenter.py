@@ -17,13 +17,11 @@ RELEASE = "kubernetes:helm.sh/v3:Release"
 QUEUE = "aws:sqs/queue:Queue"
 
 
-def _record(*, outputs: bool = False, chart_source: str | None = None) -> Recording:
+def _record(*, outputs: bool = False, chart_source: str | None = None, isolated: bool = False) -> Recording:
     def program() -> None:
         system_nodes = k8s.core.v1.ConfigMap("system-nodes")
-        Karpenter(
-            "karpenter",
-            KarpenterArgs(cluster=cluster(outputs=outputs, ready=(system_nodes,)), chart_source=chart_source),
-        )
+        served = cluster(outputs=outputs, ready=(system_nodes,)).within(isolated=isolated)
+        Karpenter("karpenter", KarpenterArgs(cluster=served, chart_source=chart_source))
 
     return record(program)
 
@@ -132,6 +130,19 @@ def test_the_chart_is_told_cluster_queue_and_region() -> None:
             "env": [{"name": "AWS_REGION", "value": "eu-west-1"}],
         },
     }
+
+
+@pytest.mark.parametrize(("isolated", "told"), [(True, True), (False, None)])
+def test_the_controller_is_told_where_iam_and_prices_are_out_of_reach(*, isolated: bool, told: bool | None) -> None:
+    assert _controller(_record(isolated=isolated))["values"]["settings"].get("isolatedVPC") is told
+
+
+def test_n09_the_instance_profile_is_ours_and_goes_after_the_controller() -> None:
+    recording = _record()
+    profile = recording.one("aws:iam/instanceProfile:InstanceProfile")
+
+    assert recording.named("karpenter-node-role").urn in profile.property_dependencies["role"]
+    assert recording.reaches(_controller(recording), profile)
 
 
 def test_output_identities_give_the_same_graph() -> None:

@@ -51,20 +51,21 @@ def test_the_actions_are_those_that_karpenter_1_14_needs_and_no_more() -> None:
         "ec2:RunInstances",
         "ec2:TerminateInstances",
         "eks:DescribeCluster",
-        "iam:AddRoleToInstanceProfile",
-        "iam:CreateInstanceProfile",
-        "iam:DeleteInstanceProfile",
         "iam:GetInstanceProfile",
         "iam:ListInstanceProfiles",
         "iam:PassRole",
-        "iam:RemoveRoleFromInstanceProfile",
-        "iam:TagInstanceProfile",
         "pricing:GetProducts",
         "sqs:DeleteMessage",
         "sqs:GetQueueUrl",
         "sqs:ReceiveMessage",
         "ssm:GetParameter",
     }
+
+
+def test_the_controller_writes_nothing_to_iam_so_that_it_cannot_hand_out_roles() -> None:
+    iam = {action for statement in _statements() for action in statement["Action"] if action.startswith("iam:")}
+
+    assert iam == {"iam:GetInstanceProfile", "iam:ListInstanceProfiles", "iam:PassRole"}
 
 
 def test_only_reading_is_allowed_on_everything() -> None:
