@@ -22,6 +22,12 @@ SETTLE_SECONDS: Final = 60
 SAFETY_FACTOR: Final = 2
 """Reads and pulls are planned at half the speed that storage promises: the first pod of the day shares it."""
 
+SHORTEST_PROBE_SECONDS: Final = 600
+"""A startup probe of ours allows no less. Small models on a fast cache are read in seconds, and then what nobody can
+work out beforehand decides: a language server that starts cold compiles and captures its graphs for minutes. A probe
+that is too short kills it each time; one that is too long costs nothing, because the first answer ends it. vLLM's own
+chart waits as long (vllm-project/production-stack: 15 s + 60 x 10 s, checked 2026-11-21)."""
+
 DEFAULT_DEADLINE_SECONDS: Final = 600
 """Kubernetes' own ``progressDeadlineSeconds`` and Pulumi's wait for a Deployment, where nothing is set."""
 
@@ -52,13 +58,22 @@ class StartUpBudget:
 
     @property
     def container_seconds(self) -> float:
-        """What the startup probe must allow."""
+        """What the startup probe must allow at least."""
         return SAFETY_FACTOR * self.read_seconds + SETTLE_SECONDS
 
     @property
+    def patience_seconds(self) -> float:
+        """What a startup probe of ours allows."""
+        return max(self.container_seconds, float(SHORTEST_PROBE_SECONDS))
+
+    @property
     def rollout_seconds(self) -> float:
-        """What a Deployment's progress deadline and Pulumi's wait must allow."""
-        return NODE_SECONDS + SAFETY_FACTOR * self.pull_seconds + self.container_seconds
+        """What a Deployment's progress deadline and Pulumi's wait must allow at least."""
+        return self._before_container_seconds + self.container_seconds
+
+    @property
+    def _before_container_seconds(self) -> float:
+        return NODE_SECONDS + SAFETY_FACTOR * self.pull_seconds
 
     @property
     def largest_term(self) -> str:
@@ -71,11 +86,11 @@ class StartUpBudget:
         return max(terms, key=lambda term: terms[term])
 
     def probe(self, *, initial_delay_seconds: int = 15, period_seconds: int = 10) -> StartUpProbe:
-        """Return the shortest startup probe of this rhythm that covers the start.
+        """Return the startup probe of this rhythm that allows ``patience_seconds``, rounded up to a period.
 
         The first question is asked early and often rather than late: a server that is ready sooner serves sooner.
         """
-        remaining = max(0.0, self.container_seconds - initial_delay_seconds)
+        remaining = max(0.0, self.patience_seconds - initial_delay_seconds)
         return StartUpProbe(
             initial_delay_seconds=initial_delay_seconds,
             period_seconds=period_seconds,
@@ -83,8 +98,11 @@ class StartUpBudget:
         )
 
     def deadline_seconds(self) -> int:
-        """Return the progress deadline of the Deployment: never below Kubernetes' default."""
-        return max(DEFAULT_DEADLINE_SECONDS, math.ceil(self.rollout_seconds))
+        """Return the progress deadline of the Deployment: never below Kubernetes' default.
+
+        It outlasts the startup probe, so that a rollout is not called failed while a pod may still start.
+        """
+        return max(DEFAULT_DEADLINE_SECONDS, math.ceil(self._before_container_seconds + self.patience_seconds))
 
 
 def start_up_budget(

@@ -190,5 +190,13 @@ def service_spec(plan: ServerPlan) -> Part:
 
 
 def disruption_budget_spec(plan: ServerPlan) -> Part:
-    """Return the spec of the PodDisruptionBudget: one pod goes at a time."""
-    return {"maxUnavailable": 1, "selector": {"matchLabels": plan.selector}}
+    """Return the spec of the PodDisruptionBudget: one pod goes at a time.
+
+    A pod that is not ready serves nobody, so it may always go: otherwise servers that are all still loading, or that
+    crash, would hold every drain of their nodes until Karpenter's grace period is over.
+    """
+    return {
+        "maxUnavailable": 1,
+        "unhealthyPodEvictionPolicy": "AlwaysAllow",
+        "selector": {"matchLabels": plan.selector},
+    }

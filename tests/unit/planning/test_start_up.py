@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from eks_gpu.planning.start_up import (
     DEFAULT_DEADLINE_SECONDS,
+    SHORTEST_PROBE_SECONDS,
     StartUpBudget,
     StartUpProbe,
     efs_bytes_per_second,
@@ -48,7 +49,19 @@ def test_w04_60_failures_are_enough_for_140_gb_and_30_are_not() -> None:
 
 def test_n08_a_slow_volume_makes_the_rollout_outlast_the_default_deadline() -> None:
     assert llama().rollout_seconds == pytest.approx(1011, abs=0.5)
-    assert llama().deadline_seconds() == 1011
+    assert llama().deadline_seconds() == 1017
+
+
+def test_w04_a_small_model_on_a_fast_cache_has_time_to_compile_its_graphs() -> None:
+    small = start_up_budget(
+        model_bytes=14 * GB,
+        read_bytes_per_second=efs_bytes_per_second("elastic"),
+        image_bytes=30 * GB,
+        volume_bytes_per_second=volume_bytes_per_second(500),
+    )
+    assert small.container_seconds < 120
+    assert small.probe().allowed_seconds >= SHORTEST_PROBE_SECONDS
+    assert small.deadline_seconds() >= 180 + 2 * small.pull_seconds + SHORTEST_PROBE_SECONDS
 
 
 def test_s03_a_bursting_file_system_with_130_gib_reads_6_mib_a_second() -> None:
@@ -88,8 +101,8 @@ def test_w04_the_probe_always_covers_the_start_and_never_by_more_than_a_period(
 ) -> None:
     probe = budget.probe(initial_delay_seconds=delay, period_seconds=period)
     assert probe.failure_threshold >= 1
-    assert probe.allowed_seconds >= budget.container_seconds - 1e-6
-    assert probe.allowed_seconds < max(delay, budget.container_seconds) + period + 1e-6
+    assert probe.allowed_seconds >= max(budget.container_seconds, SHORTEST_PROBE_SECONDS) - 1e-6
+    assert probe.allowed_seconds < max(delay, budget.patience_seconds) + period + 1e-6
 
 
 @given(BUDGETS)
@@ -103,3 +116,4 @@ def test_more_to_read_never_starts_sooner(budget: StartUpBudget, more: int) -> N
     slower = StartUpBudget(read_seconds=budget.read_seconds + more, pull_seconds=budget.pull_seconds)
     assert slower.container_seconds > budget.container_seconds
     assert slower.probe().failure_threshold >= budget.probe().failure_threshold
+    assert slower.deadline_seconds() >= budget.deadline_seconds()

@@ -126,7 +126,7 @@ def test_w04_the_startup_probe_covers_the_download_and_nothing_delays_readiness(
 
 def test_w04_140_gb_from_the_cache_get_sixty_tries() -> None:
     large = server(model="meta-llama/Llama-3.1-70B-Instruct", gpus=8, offline=True)
-    assert container(build(large))["startupProbe"]["failureThreshold"] == 59
+    assert container(build(large))["startupProbe"]["failureThreshold"] == 60
 
 
 def test_w04_kubernetes_and_pulumi_wait_as_long_as_a_first_start_takes() -> None:
@@ -186,6 +186,10 @@ def test_w09_two_replicas_get_a_disruption_budget_that_lets_one_go() -> None:
     assert budget["maxUnavailable"] == 1
     labels = recording.one(DEPLOYMENT)["spec"]["template"]["metadata"]["labels"]
     assert budget["selector"]["matchLabels"].items() <= labels.items()
+
+
+def test_w09_servers_that_are_not_ready_do_not_hold_the_drain_of_their_nodes() -> None:
+    assert build(server(replicas=2)).one(BUDGET)["spec"]["unhealthyPodEvictionPolicy"] == "AlwaysAllow"
 
 
 def test_w09_a_single_replica_gets_none_because_it_would_block_every_drain() -> None:
