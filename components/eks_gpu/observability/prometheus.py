@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, Final
 
 from eks_gpu.facts import labels, taints
 from eks_gpu.settings.monitoring import BundledPrometheus, PrometheusVolume
@@ -17,7 +18,19 @@ NODE_LABELS: tuple[str, ...] = (
 """Labels of nodes that kube-state-metrics shows. By default it shows none, and rules that read them are silent."""
 
 _NOT_ON_EKS: tuple[str, ...] = ("kubeControllerManager", "kubeEtcd", "kubeProxy", "kubeScheduler")
-"""Parts of the control plane that EKS lets nobody scrape; switched on, their alerts fire for ever."""
+"""What EKS lets nobody scrape: its control plane, and kube-proxy, whose metrics are bound to the node's own loopback
+address. Switched on, their alerts fire for ever."""
+
+_SAMPLES_SHARE: Final = 0.8
+"""Part of the disk that samples may fill. Compaction and the write-ahead log need the rest; a Prometheus whose disk is
+full ends and does not start again."""
+
+_BORROWED_DISK_GIB: Final = 10
+"""Without a volume samples are on the disk of a system node, beside its images: so little that it never fills up."""
+
+_RESOURCES: Final = {"requests": {"cpu": "250m", "memory": "2Gi"}, "limits": {"memory": "4Gi"}}
+"""A Prometheus that waits for room waits for ever, because nothing adds system nodes. 250m beside Karpenter, which asks
+for a whole one of the two processors of an m7i.large, leaves room for DNS and the drivers; there is no limit."""
 
 _SECRET_KEYS = {"userKey": "admin-user", "passwordKey": "admin-password"}
 
@@ -42,17 +55,25 @@ def chart_values(settings: BundledPrometheus) -> dict[str, Any]:
 def _prometheus_spec(settings: BundledPrometheus) -> dict[str, Any]:
     return {
         "retention": f"{settings.retention_days}d",
+        "retentionSize": f"{math.floor(_disk_gib(settings.volume) * _SAMPLES_SHARE)}GiB",
         # By default only what the chart itself has labelled is seen. These selectors see every namespace.
         "serviceMonitorSelectorNilUsesHelmValues": False,
         "podMonitorSelectorNilUsesHelmValues": False,
         "probeSelectorNilUsesHelmValues": False,
         "ruleSelectorNilUsesHelmValues": False,
-        "resources": {"requests": {"cpu": "500m", "memory": "2Gi"}, "limits": {"memory": "4Gi"}},
-        **({"storageSpec": _storage_spec(settings.volume)} if settings.volume else {}),
+        "resources": _RESOURCES,
+        "storageSpec": _storage_spec(settings.volume),
     }
 
 
-def _storage_spec(volume: PrometheusVolume) -> dict[str, Any]:
+def _disk_gib(volume: PrometheusVolume | None) -> int:
+    return volume.size_gib if volume else _BORROWED_DISK_GIB
+
+
+def _storage_spec(volume: PrometheusVolume | None) -> dict[str, Any]:
+    """Return where samples are kept: on a volume, or in a folder of the pod that goes with it."""
+    if volume is None:
+        return {"emptyDir": {"sizeLimit": f"{_BORROWED_DISK_GIB}Gi"}}
     return {
         "volumeClaimTemplate": {
             "spec": {

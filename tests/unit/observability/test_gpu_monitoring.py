@@ -6,9 +6,11 @@ import pytest
 
 from eks_gpu.facts import labels, metrics, taints, versions
 from eks_gpu.gpu.gpu_software import GpuSoftware
+from eks_gpu.nodes import karpenter
 from eks_gpu.observability import exporter, prometheus
 from eks_gpu.observability.gpu_monitoring import GpuMonitoring, GpuMonitoringArgs
 from eks_gpu.observability.rules import ALERTS
+from eks_gpu.planning.quantity import quantity
 from eks_gpu.recording import Recording, record
 from eks_gpu.settings.monitoring import BundledPrometheus, ExistingPrometheus, Monitoring, PrometheusVolume
 from tests.support.clusters import cluster
@@ -204,8 +206,29 @@ def test_m01_alertmanager_is_always_there_and_takes_its_receivers_from_a_secret(
     assert values["alertmanagerSpec"] == {"useExistingSecret": True, "configSecret": "receivers"}
 
 
+@pytest.mark.parametrize(
+    ("settings", "size"),
+    [
+        (BundledPrometheus(), "8GiB"),
+        (BundledPrometheus(volume=PrometheusVolume(storage_class="gp3", size_gib=80)), "64GiB"),
+    ],
+    ids=["no volume", "volume"],
+)
+def test_n01_samples_never_fill_the_disk_they_are_on(settings: BundledPrometheus, size: str) -> None:
+    assert prometheus.chart_values(settings)["prometheus"]["prometheusSpec"]["retentionSize"] == size
+
+
+def test_n03_prometheus_fits_beside_karpenter_and_the_agents_on_a_node_of_two_processors() -> None:
+    asked = prometheus.chart_values(BundledPrometheus())["prometheus"]["prometheusSpec"]["resources"]["requests"]
+    beside = karpenter.chart_values(cluster_name="c", queue_name="q", region="us-east-1")["controller"]["resources"]
+    two_processors_of_kubelet, agents_and_dns = quantity("1930m"), quantity("420m")
+    left = two_processors_of_kubelet - agents_and_dns - quantity(beside["requests"]["cpu"])
+    assert quantity(asked["cpu"]) <= left / 2
+
+
 def test_a_volume_is_claimed_only_where_its_class_is_named() -> None:
-    assert "storageSpec" not in prometheus.chart_values(BundledPrometheus())["prometheus"]["prometheusSpec"]
+    storage = prometheus.chart_values(BundledPrometheus())["prometheus"]["prometheusSpec"]["storageSpec"]
+    assert storage == {"emptyDir": {"sizeLimit": "10Gi"}}
     settings = BundledPrometheus(volume=PrometheusVolume(storage_class="gp3", size_gib=80))
     claim = prometheus.chart_values(settings)["prometheus"]["prometheusSpec"]["storageSpec"]["volumeClaimTemplate"]
     assert claim["spec"]["storageClassName"] == "gp3"
