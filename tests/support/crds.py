@@ -44,6 +44,13 @@ def pinned_version() -> str:
     raise LookupError(f"{_PIN / 'go.mod'} requires no {MODULE}")
 
 
+def chart_defaults() -> dict[str, Any]:
+    """Return the values of Karpenter's chart, as it has them where nobody gives any."""
+    text = (_module() / "charts" / "karpenter" / "values.yaml").read_text(encoding="utf-8")
+    defaults: dict[str, Any] = yaml.safe_load(text)
+    return defaults
+
+
 def schema_problems(resource: Mapping[str, Any]) -> list[str]:
     """Return what the CRD's schema refuses in a resource, unknown fields included, each with its path."""
     validator = jsonschema.Draft202012Validator(_schema(f"{resource['apiVersion']}/{resource['kind']}"))

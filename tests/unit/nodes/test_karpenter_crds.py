@@ -6,13 +6,14 @@ from typing import Any
 import pytest
 
 from eks_gpu.facts import versions
+from eks_gpu.nodes import karpenter
 from eks_gpu.nodes.gpu_node_pool import GpuNodePool, GpuNodePoolArgs
 from eks_gpu.nodes.karpenter_connection import KarpenterConnection
 from eks_gpu.recording import record
 from eks_gpu.settings.gpu_pool import Capacity, Purpose, RootVolume
 from eks_gpu.settings.node_pool import NodePool, Reservation
 from tests.support.clusters import cluster
-from tests.support.crds import cel_problems, pinned_version, schema_problems
+from tests.support.crds import cel_problems, chart_defaults, pinned_version, schema_problems
 
 POOLS = {
     "g5": NodePool(
@@ -111,4 +112,27 @@ def test_rules_that_only_cel_states_are_refused() -> None:
         "networkInterfaces repeat a place",
         "a network card has two adapters",
         "tag karpenter.sh/nodepool is Karpenter's own",
+    ]
+
+
+def unread(values: dict[str, Any], defaults: dict[str, Any], path: str = "") -> list[str]:
+    """Return the paths of ``values`` that a chart with these defaults has no use for. An empty mapping takes any."""
+    found = []
+    for key, value in values.items():
+        here = f"{path}.{key}".removeprefix(".")
+        if key not in defaults:
+            found.append(here)
+        elif isinstance(value, dict) and defaults[key]:
+            found += unread(value, defaults[key], here)
+    return found
+
+
+def test_the_karpenter_chart_reads_every_value_that_it_is_given() -> None:
+    values = karpenter.chart_values(cluster_name="prod", queue_name="interruptions", region="us-east-1")
+    assert unread(values, chart_defaults()) == []
+
+
+def test_a_misspelt_value_of_the_karpenter_chart_is_noticed() -> None:
+    assert unread({"settings": {"interruptionQueueName": "queue"}}, chart_defaults()) == [
+        "settings.interruptionQueueName"
     ]
