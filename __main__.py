@@ -16,7 +16,10 @@ from eks_gpu.workloads import serving
 
 settings = stack_config.load()
 tags = stack_tags(stack=pulumi.get_stack(), environment=settings.environment, owner=settings.owner)
-opts = pulumi.ResourceOptions(providers=[tagged_provider("aws", region=stack_config.region(), tags=tags)])
+provider = tagged_provider(
+    "aws", region=stack_config.region(), tags=tags, allowed_accounts=stack_config.allowed_accounts()
+)
+opts = pulumi.ResourceOptions(providers=[provider])
 protected = settings.environment is Environment.PROD
 
 network = connect_network("network", settings.network, opts)

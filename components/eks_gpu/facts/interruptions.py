@@ -41,3 +41,6 @@ RETENTION_SECONDS = 300
 
 SENDERS: tuple[str, ...] = ("events.amazonaws.com", "sqs.amazonaws.com")
 """AWS services that may put events into the queue."""
+
+LONGEST_RULE_NAME = 64
+"""Characters that the name of an EventBridge rule may have (EventBridge API reference, ``PutRule``)."""

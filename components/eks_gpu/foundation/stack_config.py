@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Final
 
 import pulumi
 
@@ -29,8 +30,25 @@ class MissingRegion(SettingsError, pulumi.RunError):  # noqa: N818 - as above
     """The configuration names no region; the engine shows the sentence and no traceback."""
 
 
+class UnusedAwsSetting(SettingsError, pulumi.RunError):  # noqa: N818 - as above
+    """The configuration says who deploys; the engine shows the sentence and no traceback."""
+
+
 class MissingConfigSecret(ConfigSecretMissingError, pulumi.RunError):  # noqa: N818 - as above
     """A secret that the settings refer to is not set; the engine shows the sentence and no traceback."""
+
+
+_WHO_DEPLOYS: Final = (
+    "profile",
+    "assumeRoles",
+    "assumeRoleWithWebIdentity",
+    "accessKey",
+    "secretKey",
+    "token",
+    "sharedConfigFiles",
+    "sharedCredentialsFiles",
+)
+"""Keys under ``aws:`` by which a default provider would choose an identity."""
 
 
 def load() -> Platform:
@@ -57,6 +75,25 @@ def region() -> str:
             "name the region under config: aws:region: in its stack file"
         )
     return name
+
+
+def allowed_accounts() -> tuple[str, ...]:
+    """Return the accounts that the stack may be deployed to, ``aws:allowedAccountIds``; none means any.
+
+    Raise a ``SettingsError`` if the configuration says who deploys. The provider here has options of its own and takes
+    none from there, so that the deployment would run, without a word, as somebody else and perhaps in another account;
+    and the ``aws`` command that gets tokens for the API server must be the same identity.
+    """
+    config = pulumi.Config("aws")
+    given = [key for key in _WHO_DEPLOYS if config.get(key) is not None]
+    if given:
+        raise UnusedAwsSetting(
+            f"the configuration of stack {pulumi.get_stack()} has {', '.join(f'aws:{key}' for key in given)}, which "
+            "is not used; remove it and name the identity in the environment, such as AWS_PROFILE, because the aws "
+            "command that gets tokens for the API server must be the same one"
+        )
+    accounts = config.get_object("allowedAccountIds")
+    return tuple(str(account) for account in accounts or ())
 
 
 def secret(reference: ConfigSecret) -> pulumi.Output[str]:

@@ -19,7 +19,7 @@ from typing import Any, Final
 import pulumi
 import pulumi_aws as aws
 
-from eks_gpu.facts import namespaces, network, versions
+from eks_gpu.facts import interruptions, namespaces, network, versions
 from eks_gpu.foundation.arguments import Problem, refuse
 from eks_gpu.foundation.cluster_connection import ClusterConnection
 from eks_gpu.foundation.component import Component
@@ -31,8 +31,18 @@ from eks_gpu.nodes.interruption_queue import InterruptionQueue
 from eks_gpu.nodes.karpenter_connection import KarpenterConnection
 from eks_gpu.nodes.pool_arguments import cluster_problems
 
+_SUFFIX_LENGTH: Final = 8
+"""Characters that Pulumi adds to a name that it makes: a hyphen and seven random ones."""
+
 REPLICAS: Final = 2
 """One leads, one waits. The chart keeps them on different nodes."""
+
+_INTERRUPTIONS: Final = "interruptions"
+
+LONGEST_NAME: Final = (
+    interruptions.LONGEST_RULE_NAME - _SUFFIX_LENGTH - len(f"-{_INTERRUPTIONS}-") - max(map(len, interruptions.EVENTS))
+)
+"""Characters that the name of the component may have: the names of EventBridge's rules begin with it."""
 
 _RESOURCES: Final = {"cpu": "1", "memory": "1Gi"}
 """Requests and limits of the controller (Karpenter 1.14 getting started, checked 2026-11-21)."""
@@ -61,12 +71,12 @@ class Karpenter(Component):
 
     def __init__(self, name: str, args: KarpenterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Define as what nodes run, how interruptions arrive, what the controller may do, then the controller."""
-        refuse(_problems(args), component=name)
+        refuse(_problems(name, args), component=name)
         super().__init__(name, opts)
         nodes = self._node_role(args)
         joins = self._access_entry(args, nodes)
         profile = self._instance_profile(nodes)
-        queue = InterruptionQueue(self.child_name("interruptions"), self.child_opts())
+        queue = InterruptionQueue(self.child_name(_INTERRUPTIONS), self.child_opts())
         identity = self._identity(args, nodes, queue)
         definitions = self._definitions(args)
         before = (*nodes.ready, joins, profile, *queue.ready, *identity.ready, definitions)
@@ -178,5 +188,10 @@ def chart_values(
     }
 
 
-def _problems(args: KarpenterArgs) -> list[Problem]:
-    return list(cluster_problems(args.cluster))
+def _problems(name: str, args: KarpenterArgs) -> list[Problem]:
+    problems = list(cluster_problems(args.cluster))
+    if len(name) > LONGEST_NAME:
+        problems.append(
+            Problem("name", f"{name!r} is too long for the names made of it; use up to {LONGEST_NAME} characters")
+        )
+    return problems

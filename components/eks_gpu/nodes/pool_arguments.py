@@ -9,9 +9,9 @@ from typing import Final
 from eks_gpu.facts import ami, network
 from eks_gpu.foundation.arguments import Problem
 from eks_gpu.foundation.cluster_connection import ClusterConnection
-from eks_gpu.settings.gpu_pool import GpuPool
+from eks_gpu.settings.gpu_pool import LONGEST_NAME, GpuPool
 
-_DNS_LABEL: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
+_DNS_LABEL: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?")
 
 
 def cluster_problems(cluster: ClusterConnection) -> Iterator[Problem]:
@@ -37,8 +37,10 @@ def image_problems(cluster: ClusterConnection) -> Iterator[Problem]:
 def pool_problems(name: str, pool: GpuPool, cluster: ClusterConnection) -> Iterator[Problem]:
     """Yield what is wrong with ``pool`` under the name ``name`` in ``cluster``."""
     yield from cluster_problems(cluster)
-    if _DNS_LABEL.fullmatch(name) is None:
-        yield Problem("name", f"{name!r} is no name of a pool; use up to 63 lowercase letters, digits and hyphens")
+    if _DNS_LABEL.fullmatch(name) is None or len(name) > LONGEST_NAME:
+        yield Problem(
+            "name", f"{name!r} is no name of a pool; use up to {LONGEST_NAME} lowercase letters, digits and hyphens"
+        )
     for zone in pool.zones or ():
         if zone not in cluster.private_subnets:
             yield Problem(

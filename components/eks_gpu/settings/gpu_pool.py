@@ -19,6 +19,11 @@ GP3_IOPS_PER_MIBPS: Final = 4
 """Fewest IOPS of a gp3 volume for each MiB/s of throughput (same source)."""
 
 
+LONGEST_NAME: Final = 40
+"""Characters that the name of a pool may have, so that what AWS calls its parts by, which adds a suffix, stays within
+63 for a node group and 64 for a role (EKS and IAM API references, checked 2026-11-21)."""
+
+
 class Purpose(StrEnum):
     """What a pool is for. It decides how its nodes may be disrupted, and is the value of their ``workload`` label."""
 

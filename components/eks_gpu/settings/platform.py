@@ -11,6 +11,7 @@ from pydantic import Field
 from eks_gpu.settings.block import Block
 from eks_gpu.settings.budget import Budget
 from eks_gpu.settings.cluster import Cluster
+from eks_gpu.settings.gpu_pool import LONGEST_NAME
 from eks_gpu.settings.gpu_software import GpuSoftware
 from eks_gpu.settings.model_cache import ModelCache
 from eks_gpu.settings.monitoring import Monitoring
@@ -33,9 +34,8 @@ FULL_KEY = f"{PROJECT}:{KEY}"
 REGION_KEY = "aws:region"
 """The key beside it that names the AWS region."""
 
-PoolName = Annotated[str, Field(pattern=r"^[a-z]([a-z0-9-]*[a-z0-9])?$", max_length=40)]
-"""Lowercase letters, digits and hyphens: a Kubernetes name and a label's value at once. At most 40 characters, so that
-AWS names made of it, which add a suffix, stay within 63."""
+PoolName = Annotated[str, Field(pattern=r"^[a-z]([a-z0-9-]*[a-z0-9])?$", max_length=LONGEST_NAME)]
+"""Lowercase letters, digits and hyphens: a Kubernetes name and a label's value at once."""
 
 
 class Environment(StrEnum):

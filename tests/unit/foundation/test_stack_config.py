@@ -111,3 +111,19 @@ def test_a_secret_that_is_not_set_is_one_sentence_that_says_how_to_set_it() -> N
         "the settings refer to the secret slack_webhook, which is not set; set it with "
         "`pulumi config set --secret eks-gpu:slack_webhook`"
     )
+
+
+def test_the_accounts_that_may_be_deployed_to_are_read() -> None:
+    assert _run(stack_config.allowed_accounts, {"aws:allowedAccountIds": '["123456789012"]'}) == ("123456789012",)
+    assert _run(stack_config.allowed_accounts, {}) == ()
+
+
+def test_who_deploys_is_not_the_stacks_business_and_is_refused_rather_than_ignored() -> None:
+    with pytest.raises(SettingsError) as raised:
+        _run(stack_config.allowed_accounts, {"aws:profile": "prod", "aws:assumeRoles": "[]"})
+    assert isinstance(raised.value, pulumi.RunError)
+    assert str(raised.value) == (
+        "the configuration of stack dev has aws:profile, aws:assumeRoles, which is not used; remove it and name the "
+        "identity in the environment, such as AWS_PROFILE, because the aws command that gets tokens for the API server "
+        "must be the same one"
+    )

@@ -8,7 +8,7 @@ import pytest
 
 from eks_gpu.nodes.gpu_node_group import GpuNodeGroup, GpuNodeGroupArgs, update_config
 from eks_gpu.recording import Recording, record
-from eks_gpu.settings.gpu_pool import Capacity, Purpose
+from eks_gpu.settings.gpu_pool import LONGEST_NAME, Capacity, Purpose
 from eks_gpu.settings.node_group import NodeGroup, NodeRepair
 from tests.support.clusters import SUBNETS, cluster
 
@@ -170,3 +170,13 @@ def test_a_cluster_without_zones_is_refused() -> None:
 def test_training_on_spot_that_cannot_resume_never_reaches_a_component() -> None:
     with pytest.raises(ValueError, match="capacity spot with purpose training loses the work"):
         NodeGroup(instance_types=("p4d.24xlarge",), count=1, capacity=Capacity.SPOT, purpose=Purpose.TRAINING)
+
+
+def test_the_longest_name_makes_names_that_aws_takes_and_a_longer_one_is_refused() -> None:
+    suffix = len("-0123456")
+
+    recording = _record(G5, name="g" * LONGEST_NAME)
+    assert len(recording.one(GROUP).name) + suffix <= 63
+    assert len(recording.one("aws:iam/role:Role").name) + suffix <= 64
+    with pytest.raises(pulumi.InputPropertiesError, match="use up to 40 lowercase letters"):
+        _record(G5, name="g" * (LONGEST_NAME + 1))

@@ -260,7 +260,7 @@ def test_a_pool_refuses_everything_that_is_wrong_at_once() -> None:
 
     assert str(refusal.value) == (
         "Big_Pool has 4 bad arguments:\n"
-        "  name: 'Big_Pool' is no name of a pool; use up to 63 lowercase letters, digits and hyphens\n"
+        "  name: 'Big_Pool' is no name of a pool; use up to 40 lowercase letters, digits and hyphens\n"
         "  settings.zones: us-east-1z has no private subnet of the cluster; its zones are us-east-1a, us-east-1b, "
         "us-east-1c\n"
         "  weight: 0 is no weight; give 1 to 100, or leave it out\n"

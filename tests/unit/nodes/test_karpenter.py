@@ -9,7 +9,7 @@ import pytest
 
 from eks_gpu.facts import interruptions, versions
 from eks_gpu.nodes.interruption_queue import queue_policy
-from eks_gpu.nodes.karpenter import Karpenter, KarpenterArgs, chart_values
+from eks_gpu.nodes.karpenter import LONGEST_NAME, Karpenter, KarpenterArgs, chart_values
 from eks_gpu.recording import RecordedResource, Recording, record
 from tests.support.clusters import cluster
 
@@ -166,3 +166,12 @@ def test_a_cluster_without_subnets_is_refused() -> None:
 
     with pytest.raises(pulumi.InputPropertiesError, match=r"cluster\.private_subnets: is empty"):
         record(program)
+
+
+def test_a_name_of_which_no_rule_could_be_named_is_refused() -> None:
+    longest = "k" * LONGEST_NAME
+
+    rules = record(lambda: Karpenter(longest, KarpenterArgs(cluster=cluster())))
+    assert max(len(rule.name) for rule in rules.of_type("aws:cloudwatch/eventRule:EventRule")) + 8 == 64
+    with pytest.raises(pulumi.InputPropertiesError, match=r"name: 'kk+' is too long .* use up to 17 characters"):
+        record(lambda: Karpenter(f"{longest}k", KarpenterArgs(cluster=cluster())))
