@@ -1,7 +1,6 @@
 """Validates Karpenter's custom resources against the CRDs of the version that is deployed.
 
-The CRDs are read from the Go module of that version: Go checks what it fetches against its checksum database, and we
-check that against ``karpenter_module/go.sum``. It is in the module cache after the first run; nothing is built.
+The CRDs are read from the Go module of that version, which is in Go's module cache after the first run.
 
 A JSON schema holds types, enums, patterns and required fields, but not the rules that a CRD states in CEL; those that
 our resources could break are in ``cel_problems``, by hand.
@@ -10,22 +9,17 @@ our resources could break are in ``cel_problems``, by hand.
 from __future__ import annotations
 
 import copy
-import json
-import shutil
-import subprocess
-import tempfile
 from collections.abc import Iterator, Mapping
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import jsonschema
 import yaml
 
 from eks_gpu.facts import labels
+from tests.support.go_module import GoModule
 
-MODULE = "github.com/aws/karpenter-provider-aws"
-_PIN = Path(__file__).with_name("karpenter_module")
+KARPENTER = GoModule("github.com/aws/karpenter-provider-aws", "karpenter")
 _FILES = {
     "karpenter.sh/v1/NodePool": "karpenter.sh_nodepools.yaml",
     "karpenter.k8s.aws/v1/EC2NodeClass": "karpenter.k8s.aws_ec2nodeclasses.yaml",
@@ -35,18 +29,9 @@ VALIDATED = tuple(f"kubernetes:{kind.replace('/v1/', '/v1:')}" for kind in _FILE
 """Type tokens of the resources that can be validated."""
 
 
-def pinned_version() -> str:
-    """Return the version of the module that is pinned, without its ``v``."""
-    for line in (_PIN / "go.mod").read_text(encoding="utf-8").splitlines():
-        words = line.split()
-        if words[:2] == ["require", MODULE]:
-            return words[2].removeprefix("v")
-    raise LookupError(f"{_PIN / 'go.mod'} requires no {MODULE}")
-
-
 def chart_defaults() -> dict[str, Any]:
     """Return the values of Karpenter's chart, as it has them where nobody gives any."""
-    text = (_module() / "charts" / "karpenter" / "values.yaml").read_text(encoding="utf-8")
+    text = (KARPENTER.folder / "charts" / "karpenter" / "values.yaml").read_text(encoding="utf-8")
     defaults: dict[str, Any] = yaml.safe_load(text)
     return defaults
 
@@ -125,7 +110,7 @@ def _interface_rules(interfaces: list[Mapping[str, Any]]) -> Iterator[str]:
 
 @cache
 def _schema(kind: str) -> dict[str, Any]:
-    text = (_module() / "pkg" / "apis" / "crds" / _FILES[kind]).read_text(encoding="utf-8")
+    text = (KARPENTER.folder / "pkg" / "apis" / "crds" / _FILES[kind]).read_text(encoding="utf-8")
     definition = yaml.safe_load(text)
     version = kind.split("/")[1]
     found = next(entry for entry in definition["spec"]["versions"] if entry["name"] == version)
@@ -148,20 +133,3 @@ def _close(schema: dict[str, Any]) -> None:
     for child in [*schema.get("properties", {}).values(), schema.get("items"), schema.get("additionalProperties")]:
         if isinstance(child, dict):
             _close(child)
-
-
-@cache
-def _module() -> Path:
-    """Return the folder of the pinned module in Go's module cache, fetched if it is not there yet."""
-    go = shutil.which("go")
-    if go is None:
-        raise FileNotFoundError("Go is not on PATH; install it to validate custom resources against Karpenter's CRDs")
-    with tempfile.TemporaryDirectory() as elsewhere:  # outside any module, so that Go resolves this one alone
-        command = [go, "mod", "download", "-json", f"{MODULE}@v{pinned_version()}"]
-        done = subprocess.run(command, cwd=elsewhere, capture_output=True, text=True, check=False)
-    found = json.loads(done.stdout or "{}")
-    if "Dir" not in found:
-        raise RuntimeError(f"cannot get {MODULE}: {found.get('Error') or done.stderr.strip()}")
-    if f"{MODULE} v{pinned_version()} {found['Sum']}" not in (_PIN / "go.sum").read_text(encoding="utf-8"):
-        raise RuntimeError(f"{MODULE} has checksum {found['Sum']}, which is not the one in {_PIN / 'go.sum'}")
-    return Path(found["Dir"])

@@ -13,7 +13,7 @@ from eks_gpu.recording import record
 from eks_gpu.settings.gpu_pool import Capacity, Purpose, RootVolume
 from eks_gpu.settings.node_pool import NodePool, Reservation
 from tests.support.clusters import cluster
-from tests.support.crds import cel_problems, chart_defaults, pinned_version, schema_problems
+from tests.support.crds import KARPENTER, cel_problems, chart_defaults, schema_problems
 
 POOLS = {
     "g5": NodePool(
@@ -56,7 +56,7 @@ def _resources(name: str, settings: NodePool) -> list[dict[str, Any]]:
 
 
 def test_the_crds_are_those_of_the_version_that_is_installed() -> None:
-    assert pinned_version() == versions.KARPENTER.version == versions.KARPENTER_CRD.version
+    assert KARPENTER.version == versions.KARPENTER.version == versions.KARPENTER_CRD.version
 
 
 @pytest.mark.parametrize("name", POOLS)

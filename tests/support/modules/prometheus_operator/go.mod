@@ -1,4 +1,4 @@
-// Pins the module that the prometheus-operator's CRDs are read from; nothing is built of it. See tests/support/prometheus_crds.py.
+// Pins the module that the prometheus-operator's CRDs are read from; nothing is built of it. See tests/support/go_module.py.
 module eks-gpu/tests/support/prometheus_operator_module
 
 go 1.24
