@@ -5,6 +5,7 @@ Builds
     LogGroup       keeps the control plane's logs for a stated time; EKS on its own keeps them for ever
     eks.Cluster    the control plane: private endpoint, access by access entries, all logs
     Provider       the Kubernetes provider of everything that is put in
+    AccessEntry    one for each administrator besides the creator, with the policy that makes it one
 
 Needs
     A network, and the ``aws`` command where Pulumi runs: tokens for the API server come from it.
@@ -13,7 +14,8 @@ Needs
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final, NotRequired, TypedDict
 
 import pulumi
@@ -21,6 +23,8 @@ import pulumi_aws as aws
 import pulumi_eks as eks
 
 from eks_gpu.cluster.network_connection import NetworkConnection
+from eks_gpu.facts import iam
+from eks_gpu.facts import network as facts
 from eks_gpu.foundation.arguments import Problem, missing_entries, refuse
 from eks_gpu.foundation.cluster_connection import ClusterConnection
 from eks_gpu.foundation.component import Component
@@ -53,6 +57,10 @@ class ClusterArgs:
     network: NetworkConnection
     """The network it is put into."""
 
+    administrators: Mapping[str, pulumi.Input[str]] = field(default_factory=dict)
+    """ARNs of roles and users that the program makes itself and that may do everything in the cluster, by a plain key,
+    besides those in the settings. Never whoever creates the cluster."""
+
     cluster_name: str | None = None
     """Name by which ``aws eks update-kubeconfig``, log groups and tags know it; the project's and the stack's name by
     default. Fixed, because EKS writes logs to a group of that name."""
@@ -83,6 +91,7 @@ class Cluster(Component):
             private_subnets=args.network.private_subnets,
             opts=self.child_opts(),
         )
+        self._administrators(args, connection)
         self.connection = connection.within(isolated=args.network.isolated).after(*args.network.ready)
         self.register_outputs({"name": self.connection.name})
 
@@ -135,6 +144,25 @@ class Cluster(Component):
             opts=self.child_opts(depends_on=[logs], protect=args.protected or None),
         )
 
+    def _administrators(self, args: ClusterArgs, cluster: ClusterConnection) -> None:
+        """Let further principals in. Without any, only the deployer does, and with its role the cluster is lost."""
+        partition = facts.partition_of(facts.region_of(cluster.zones[0]))
+        for key, arn in {**args.settings.administrators, **args.administrators}.items():
+            entry = aws.eks.AccessEntry(
+                self.child_name(f"administrator-{key}"),
+                cluster_name=cluster.name,
+                principal_arn=arn,
+                opts=self.child_opts(),
+            )
+            aws.eks.AccessPolicyAssociation(
+                self.child_name(f"administrator-{key}-policy"),
+                cluster_name=cluster.name,
+                principal_arn=entry.principal_arn,
+                policy_arn=iam.access_policy_arn(iam.CLUSTER_ADMIN, partition),
+                access_scope={"type": "cluster"},
+                opts=self.child_opts(),
+            )
+
 
 def connect(
     name: str,
@@ -174,6 +202,12 @@ def log_group_name(cluster_name: str) -> str:
 
 def _problems(args: ClusterArgs, cluster_name: str) -> list[Problem]:
     problems = missing_entries(args.network, "private_subnets", under="network")
+    problems += missing_entries(args, "administrators") if args.administrators else []
+    problems += [
+        Problem(f"administrators.{key}", "is also in the settings; name one of the two differently")
+        for key in args.administrators
+        if key in args.settings.administrators
+    ]
     if not _CLUSTER_NAME.fullmatch(cluster_name):
         problems.append(
             Problem(

@@ -31,6 +31,16 @@ hand as well."""
 EFS_CSI = "service-role/AmazonEFSCSIDriverPolicy"
 
 
+CLUSTER_ADMIN = "AmazonEKSClusterAdminPolicy"
+"""Access policy of EKS (not of IAM) that amounts to ``cluster-admin`` (EKS user guide, "Review access policy
+permissions", checked 2026-11-21)."""
+
+
+def access_policy_arn(policy: str, partition: str = "aws") -> str:
+    """Return the ARN of an access policy of EKS, which says what a principal may do inside a cluster."""
+    return f"arn:{partition}:eks::aws:cluster-access-policy/{policy}"
+
+
 def managed_policy_arn(policy: str, partition: str = "aws") -> str:
     """Return the ARN of a policy that AWS manages; ``policy`` is its name with its path."""
     return f"arn:{partition}:iam::aws:policy/{policy}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from collections.abc import Mapping
 from typing import Annotated, Final
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, field_validator
@@ -18,6 +19,10 @@ LOG_RETENTION_DAYS: Final = 90
 
 _WIDEST_PUBLIC_PREFIX: Final = 8
 """Wider ranges would be the whole internet in pieces."""
+
+_PRINCIPAL: Final = re.compile(r"arn:aws(?:-[a-z]+)*:iam::\d{12}:(?:role|user)/[\w+=,.@/-]{1,576}")
+_ASSUMED_ROLE: Final = re.compile(r"arn:aws(?:-[a-z]+)*:sts::\d{12}:assumed-role/")
+"""ARNs as IAM writes them (IAM user guide, "IAM identifiers", checked 2026-11-21)."""
 
 _CLUSTER_NAME: Final = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,99}")
 
@@ -37,6 +42,25 @@ KubernetesVersion = Annotated[
     Field(json_schema_extra={"enum": list(KUBERNETES_VERSIONS)}),
 ]
 """A Kubernetes minor version for which every add-on's exact version is known; a quoted string."""
+
+
+def _principal(arn: str) -> str:
+    if _ASSUMED_ROLE.match(arn):
+        raise ValueError(
+            f"{arn!r} is one session of a role; give the role itself, such as arn:aws:iam::123456789012:role/platform"
+        )
+    if not _PRINCIPAL.fullmatch(arn):
+        raise ValueError(
+            f"{arn!r} is no ARN of an IAM role or user; write one such as arn:aws:iam::123456789012:role/platform"
+        )
+    return arn
+
+
+AdministratorName = Annotated[str, Field(pattern=r"^[a-z]([a-z0-9-]*[a-z0-9])?$", max_length=40)]
+"""What an administrator is called here: lowercase letters, digits and hyphens."""
+
+Principal = Annotated[str, AfterValidator(_principal)]
+"""ARN of an IAM role or user."""
 
 
 class EndpointAccess(Block):
@@ -63,6 +87,11 @@ class NewCluster(Block):
 
     endpoint_access: EndpointAccess = EndpointAccess()
     """From where the API server may be reached; from inside the VPC only by default."""
+
+    administrators: Mapping[AdministratorName, Principal] = Field(default_factory=dict)
+    """IAM roles and users that may do everything in the cluster, by a name of your choice, such as
+    ``{platform: "arn:aws:iam::123456789012:role/platform"}``. Whoever creates the cluster may do so anyway and must not
+    be listed: EKS refuses a second entry for them. Without others, nobody else gets in."""
 
     log_retention_days: RetentionDays = LOG_RETENTION_DAYS
     """How long control-plane logs are kept, in days. All five kinds are always on."""

@@ -101,6 +101,38 @@ def test_a_protected_cluster_and_its_key_cannot_be_deleted(*, protected: bool) -
     assert recording.one("aws:kms/key:Key").options.protect is protected
 
 
+def _with_administrators(*, outputs: bool = False, **administrators: str) -> Recording:
+    settings = NewCluster(version="1.35", administrators={"platform": "arn:aws:iam::123456789012:role/platform"})
+
+    def program() -> None:
+        given = {key: pulumi.Output.from_input(arn) if outputs else arn for key, arn in administrators.items()}
+        Cluster("cluster", ClusterArgs(settings=settings, network=_network(), administrators=given))
+
+    return record(program)
+
+
+@pytest.mark.parametrize("outputs", [False, True])
+def test_others_than_the_creator_may_administer_the_cluster(*, outputs: bool) -> None:
+    recording = _with_administrators(outputs=outputs, breakglass="arn:aws:iam::123456789012:user/breakglass")
+
+    entries = recording.of_type("aws:eks/accessEntry:AccessEntry")
+    policies = recording.of_type("aws:eks/accessPolicyAssociation:AccessPolicyAssociation")
+    assert {entry["principalArn"] for entry in entries} == {
+        "arn:aws:iam::123456789012:role/platform",
+        "arn:aws:iam::123456789012:user/breakglass",
+    }
+    assert {(policy["policyArn"], policy["accessScope"]["type"]) for policy in policies} == {
+        ("arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy", "cluster")
+    }
+    by_name = {entry.name: entry for entry in entries}
+    assert all(recording.reaches(policy, by_name[policy.name.removesuffix("-policy")]) for policy in policies)
+
+
+def test_an_administrator_is_named_once() -> None:
+    with pytest.raises(pulumi.InputPropertiesError, match=r"administrators\.platform: is also in the settings"):
+        _with_administrators(platform="arn:aws:iam::123456789012:role/other")
+
+
 def test_names_and_parents_are_stable() -> None:
     recording = _record()
 

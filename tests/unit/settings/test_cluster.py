@@ -80,3 +80,30 @@ def test_a_retention_that_cloudwatch_has_not_is_refused_with_those_it_has() -> N
 @pytest.mark.parametrize("name", ["", "-a", "a b", "x" * 101])
 def test_an_impossible_name_is_refused(name: str) -> None:
     assert "is no cluster name" in _problem({"existing": {"name": name, "version": "1.35"}})
+
+
+@pytest.mark.parametrize(
+    "arn",
+    [
+        "arn:aws:iam::123456789012:role/platform",
+        "arn:aws:iam::123456789012:role/aws-reserved/sso.amazonaws.com/eu-west-1/AWSReservedSSO_Admin_0a1b2c",
+        "arn:aws-us-gov:iam::123456789012:user/break.glass@example",
+    ],
+)
+def test_roles_and_users_may_administer(arn: str) -> None:
+    cluster = ADAPTER.validate_python({"version": "1.35", "administrators": {"platform": arn}})
+    assert isinstance(cluster, NewCluster)
+    assert cluster.administrators == {"platform": arn}
+
+
+@pytest.mark.parametrize(
+    ("arn", "message"),
+    [
+        ("platform", "is no ARN of an IAM role or user; write one such as arn:aws:iam::123456789012:role/platform"),
+        ("arn:aws:iam::123456789012:root", "is no ARN of an IAM role or user"),
+        ("arn:aws:iam::123456789012:role/*", "is no ARN of an IAM role or user"),
+        ("arn:aws:sts::123456789012:assumed-role/platform/ana", "is one session of a role; give the role itself"),
+    ],
+)
+def test_what_cannot_have_an_access_entry_is_refused(arn: str, message: str) -> None:
+    assert message in _problem({"version": "1.35", "administrators": {"platform": arn}})
