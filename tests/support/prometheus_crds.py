@@ -1,6 +1,6 @@
 """Validates ServiceMonitors and PrometheusRules against the prometheus-operator's CRDs.
 
-They are read from the operator's Go module, which is in Go's module cache after the first run. The bundled chart ships a
+They are read from the operator's Go module, which is in Go's module cache after the first run. The bundled chart has a
 newer operator: ``v1`` kinds only gain fields, so what the older schema takes, the newer does.
 """
 
