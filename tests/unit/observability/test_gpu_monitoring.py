@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pulumi
 import pulumi_kubernetes as k8s
 import pytest
@@ -218,12 +220,18 @@ def test_n01_samples_never_fill_the_disk_they_are_on(settings: BundledPrometheus
     assert prometheus.chart_values(settings)["prometheus"]["prometheusSpec"]["retentionSize"] == size
 
 
+def cores(value: str) -> Fraction:
+    amount = quantity(value)
+    assert amount is not None
+    return amount
+
+
 def test_n03_prometheus_fits_beside_karpenter_and_the_agents_on_a_node_of_two_processors() -> None:
     asked = prometheus.chart_values(BundledPrometheus())["prometheus"]["prometheusSpec"]["resources"]["requests"]
     beside = karpenter.chart_values(cluster_name="c", queue_name="q", region="us-east-1")["controller"]["resources"]
-    two_processors_of_kubelet, agents_and_dns = quantity("1930m"), quantity("420m")
-    left = two_processors_of_kubelet - agents_and_dns - quantity(beside["requests"]["cpu"])
-    assert quantity(asked["cpu"]) <= left / 2
+    two_processors_of_kubelet, agents_and_dns = cores("1930m"), cores("420m")
+    left = two_processors_of_kubelet - agents_and_dns - cores(beside["requests"]["cpu"])
+    assert cores(asked["cpu"]) <= left / 2
 
 
 def test_a_volume_is_claimed_only_where_its_class_is_named() -> None:
