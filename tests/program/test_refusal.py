@@ -10,7 +10,8 @@ from tests.support.engine import Bench
 
 pytestmark = pytest.mark.engine
 
-PACK = Path(__file__).parents[2] / "policies"
+ROOT = Path(__file__).parents[2]
+PACK = ROOT / "policies"
 
 POOL_WITHOUT_TAINT = """
 import pulumi
@@ -47,7 +48,7 @@ def test_node004_an_untainted_pool(engine: Bench, environment: str, level: str, 
         policy_config={"eks-gpu": {"environment": environment, "monthlyBudgetUsd": 100000}},
     )
 
-    (violation,) = [found for found in result.violations if "NODE004" in found.message]
+    (violation,) = [found for found in result.violations if found.policy == "NODE004"]
     assert violation.level == level
     assert "g5" in violation.message
     assert (result.returncode != 0) is refused, result.output
@@ -64,5 +65,16 @@ def test_node004_can_be_waived_until_a_day(engine: Bench) -> None:
         policy_config={"eks-gpu": {"environment": "prod", "monthlyBudgetUsd": 100000, "waivers": [waiver]}},
     )
 
-    assert [found for found in result.violations if found.message.startswith("NODE004")] == []
+    assert [found for found in result.violations if found.policy == "NODE004"] == []
     assert "1 waived" in result.output
+
+
+def test_mistakes_in_settings_are_sentences_for_whoever_runs_pulumi_itself(engine: Bench) -> None:
+    platform = {"environment": "live", "owner": "ml", "network": {"cidr": "10.0.0.0/8", "zones": ["us-east-1a"]}}
+
+    result = engine.preview(ROOT, "dev", config={"aws:region": "us-east-1", "eks-gpu:platform": platform})
+
+    assert result.returncode != 0
+    assert 'environment: is "live"; allowed are dev, staging, prod' in result.output
+    assert "network.cidr: " in result.output
+    assert "Traceback" not in result.output
