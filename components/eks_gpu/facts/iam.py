@@ -14,6 +14,11 @@ EC2 = "ec2.amazonaws.com"
 PODS = "pods.eks.amazonaws.com"
 """Who assumes the role of a pod: EKS Pod Identity."""
 
+SESSION_TAG_NAMESPACE = "kubernetes-namespace"
+SESSION_TAG_SERVICE_ACCOUNT = "kubernetes-service-account"
+"""Tags by which Pod Identity says for whom it assumes a role (EKS user guide, "Create IAM role with trust policy
+required by EKS Pod Identity", checked 2026-11-21)."""
+
 FLOW_LOGS = "vpc-flow-logs.amazonaws.com"
 """Who writes records of connections to a log group."""
 

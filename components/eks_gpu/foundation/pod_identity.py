@@ -1,7 +1,7 @@
 """An AWS identity for one Kubernetes service account, by EKS Pod Identity.
 
 Builds
-    Role                     trusted by EKS Pod Identity alone
+    Role                     trusted by EKS Pod Identity alone, and only on behalf of a service account so called
     RolePolicy / attachment  what the pods may do
     PodIdentityAssociation   which service account gets it
 
@@ -64,7 +64,7 @@ class PodIdentity(Component):
         """Define the role, what it may do, then who gets it."""
         refuse(_problems(args), component=name)
         super().__init__(name, opts)
-        role = self._role()
+        role = self._role(args)
         policies = (*self._inline_policies(role, args), *self._attachments(role, args))
         association = self._association(role, args, policies)
         self.role_arn = role.arn
@@ -72,10 +72,12 @@ class PodIdentity(Component):
         self.ready = (*policies, association)
         self.register_outputs({"role_arn": self.role_arn, "role_name": self.role_name})
 
-    def _role(self) -> aws.iam.Role:
+    def _role(self, args: PodIdentityArgs) -> aws.iam.Role:
+        """Define the role. Without a condition, another association in the account could give it to anyone's pods."""
+        on_behalf = {"StringEquals": session_tags(args.namespace, args.service_account)}
         return aws.iam.Role(
             self.child_name("role"),
-            assume_role_policy=pulumi.Output.json_dumps(trust(iam.PODS, _TRUSTED_ACTIONS)),
+            assume_role_policy=pulumi.Output.json_dumps(trust(iam.PODS, _TRUSTED_ACTIONS, condition=on_behalf)),
             opts=self.child_opts(),
         )
 
@@ -112,6 +114,18 @@ class PodIdentity(Component):
             role_arn=role.arn,
             opts=self.child_opts(depends_on=policies),
         )
+
+
+def session_tags(namespace: pulumi.Input[str], service_account: pulumi.Input[str]) -> dict[str, pulumi.Input[str]]:
+    """Return the condition keys of the tags that Pod Identity sets when it assumes a role, with their values.
+
+    The cluster's name, which it sets too, is left out: it is known only once the cluster is there, and a trust policy
+    that nobody can read before the deployment is worse than one that an association in another cluster would fit.
+    """
+    return {
+        f"aws:RequestTag/{iam.SESSION_TAG_NAMESPACE}": namespace,
+        f"aws:RequestTag/{iam.SESSION_TAG_SERVICE_ACCOUNT}": service_account,
+    }
 
 
 def _problems(args: PodIdentityArgs) -> list[Problem]:

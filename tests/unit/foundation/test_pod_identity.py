@@ -44,6 +44,12 @@ def test_one_service_account_gets_a_role_that_only_pod_identity_may_assume(*, ou
             "Effect": "Allow",
             "Principal": {"Service": "pods.eks.amazonaws.com"},
             "Action": ["sts:AssumeRole", "sts:TagSession"],
+            "Condition": {
+                "StringEquals": {
+                    "aws:RequestTag/kubernetes-namespace": "inference",
+                    "aws:RequestTag/kubernetes-service-account": "mirror",
+                }
+            },
         }
     ]
     association = recording.one(ASSOCIATION)
