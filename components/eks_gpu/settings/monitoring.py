@@ -31,10 +31,11 @@ class BundledPrometheus(Block):
     """``bundled``."""
 
     retention_days: int = Field(default=15, ge=1, le=400)
-    """How long samples are kept."""
+    """How long samples are kept, as far as four fifths of the disk can hold them."""
 
     volume: PrometheusVolume | None = None
-    """Default: none, samples are lost when the pod moves. Alerts go on; history and hour-long windows start again."""
+    """Default: none, samples are lost when the pod moves, and only the newest 8 GiB of them are kept. Alerts go on;
+    history and hour-long windows start again."""
 
     grafana_admin_secret: str | None = Field(default=None, min_length=1)
     """Secret in the monitoring namespace with ``admin-user`` and ``admin-password``. Default: no Grafana."""
