@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from eks_gpu.planning.pod_template import PodTemplate
 from eks_gpu.planning.reading import NotKnownError
+from eks_gpu_policies import coverage
 from eks_gpu_policies.options import Options
 from eks_gpu_policies.report import PACK, Finding, NotEvaluated, Report, RuleCount, Waived
 from eks_gpu_policies.resource import Resource
@@ -43,6 +44,7 @@ def evaluate(  # noqa: PLR0913 - keyword-only; each says something else about th
     counts = tuple(run.check(rule) for rule in rules if run.level(rule) is not Level.DISABLED)
     if not partial:
         run.findings.extend(run.unread())
+        run.not_evaluated.extend(run.unseen())
         run.findings.extend(run.about_waivers({rule.id for rule in rules}))
     return Report(
         environment=environment,
@@ -127,7 +129,7 @@ class _Run:
             resource=self._name(urn, subject),
             path=subject.path if isinstance(subject, PodTemplate) else "",
             message=problem.message,
-            fix=rule.fix,
+            fix=problem.fix or rule.fix,
         )
 
     def _crash(self, rule: AnyRule, subject: Subject, error: Exception) -> Finding:
@@ -177,6 +179,12 @@ class _Run:
                 message=f"its properties could not be read ({problem}), so no rule saw it",
                 fix="report this as a defect of the policy pack",
             )
+
+    def unseen(self) -> Iterator[NotEvaluated]:
+        """Yield what the stack is known to hold and does not show."""
+        for what in coverage.unseen(self.stack):
+            name = self.stack.by_urn[what.source].name
+            yield NotEvaluated(rule=PACK, urn=what.source, resource=name, path=what.path, reason=what.reason)
 
     def about_waivers(self, rules: set[str]) -> Iterator[Finding]:
         """Yield a finding for every waiver that has expired or that speaks of nothing."""

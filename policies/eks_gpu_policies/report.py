@@ -126,9 +126,9 @@ class Report:
     def summary(self) -> str:
         """One line on the whole run."""
         return (
-            f"{len(self.rules)} rules ({self.environment}), {self.resources} resources: {self.passed} passed, "
-            f"{len(self.findings)} failed ({len(self.mandatory)} mandatory), {len(self.waived)} waived, "
-            f"{len(self.not_evaluated)} not evaluated"
+            f"{_counted(len(self.rules), 'rule')} ({self.environment}) on {_counted(self.resources, 'resource')}: "
+            f"{_counted(self.passed, 'check')} passed, {_counted(len(self.findings), 'finding')} "
+            f"({len(self.mandatory)} mandatory), {len(self.waived)} waived, {len(self.not_evaluated)} not evaluated"
         )
 
     def to_json(self) -> dict[str, object]:
@@ -155,6 +155,10 @@ class Report:
         for item in self.waived:
             yield f"[waived until {item.waiver.until} by {item.waiver.owner}] {item.finding.text}"
         yield self.summary
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def _plain(finding: Finding) -> dict[str, object]:

@@ -92,6 +92,8 @@ class Problem:
     """Whether it is advice whatever the rule's level, because the condition is a matter of judgement."""
     urn: str | None = None
     """The resource that is at fault, where it is not the subject itself."""
+    fix: str | None = None
+    """What to change, where the rule's own remedy is about something else."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,10 @@ from eks_gpu_policies import tokens
 from eks_gpu_policies.options import Options
 from eks_gpu_policies.program import Program
 from eks_gpu_policies.readers.claims import pods_by_file_system
-from eks_gpu_policies.readers.node_groups import read_node_group
+from eks_gpu_policies.readers.node_groups import node_groups, read_node_group
 from eks_gpu_policies.readers.node_pools import read_node_pool
 from eks_gpu_policies.readers.pods import read_pods
+from eks_gpu_policies.readers.self_managed import read_self_managed, self_managed_groups
 from eks_gpu_policies.readers.subnets import Location, pool_locations
 from eks_gpu_policies.resource import Resource
 
@@ -52,10 +53,11 @@ class Stack(Program):
 
     @cached_property
     def pools(self) -> tuple[Pool, ...]:
-        """Node groups and node pools, whatever they may buy."""
-        groups = self._read(self.of_type(tokens.NODE_GROUP), lambda group: (read_node_group(group, self),))
+        """Node groups, managed by EKS or not, and node pools, whatever they may buy."""
+        groups = self._read(node_groups(self), lambda group: (read_node_group(group, self),))
+        own = self._read(self_managed_groups(self), lambda group: (read_self_managed(group, self),))
         pools = self._read(self.of_type(tokens.NODE_POOL), lambda pool: (read_node_pool(pool, self),))
-        return (*groups, *pools)
+        return (*groups, *own, *pools)
 
     @cached_property
     def pods(self) -> tuple[PodTemplate, ...]:

@@ -13,7 +13,11 @@ from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.rule import Subjects
 from eks_gpu_policies.stack import Stack, Whole
 
-_POOLS: Final = frozenset({tokens.NODE_GROUP, tokens.NODE_POOL, tokens.LAUNCH_TEMPLATE, tokens.NODE_CLASS})
+POOL_TYPES: Final = frozenset(
+    {tokens.NODE_GROUP, tokens.MANAGED_NODE_GROUP, tokens.AUTO_SCALING_GROUP, tokens.NODE_POOL}
+)
+"""What makes nodes."""
+_WITH_TEMPLATES: Final = POOL_TYPES | {tokens.LAUNCH_TEMPLATE, tokens.NODE_CLASS}
 
 
 def _is_gpu_pool(pool: Pool, stack: Stack) -> bool:
@@ -28,7 +32,7 @@ def _is_gpu_inference(pod: PodTemplate, _stack: Stack) -> bool:
     return pod.asks_gpu and need(pod.kind) is WorkloadKind.INFERENCE
 
 
-GPU_POOLS: Final = Subjects[Pool]("GPU pools", _POOLS, lambda stack: stack.pools, _is_gpu_pool)
+GPU_POOLS: Final = Subjects[Pool]("GPU pools", _WITH_TEMPLATES, lambda stack: stack.pools, _is_gpu_pool)
 GPU_NODE_POOLS: Final = Subjects[Pool](
     "Karpenter's GPU node pools", frozenset({tokens.NODE_POOL}), lambda stack: stack.node_pools(), _is_gpu_pool
 )

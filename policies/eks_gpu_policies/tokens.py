@@ -11,11 +11,19 @@ from typing import Final
 STACK: Final = "pulumi:pulumi:Stack"
 
 NODE_GROUP: Final = "aws:eks/nodeGroup:NodeGroup"
+MANAGED_NODE_GROUP: Final = "eks:index:ManagedNodeGroup"
+"""A component around a node group. Only the engine expands it: a recorder sees what it was given instead."""
+AUTO_SCALING_GROUP: Final = "aws:autoscaling/group:Group"
+SELF_MANAGED: Final = frozenset({"eks:index:NodeGroup", "eks:index:NodeGroupV2"})
+"""Components around an Auto Scaling group, which again only the engine expands."""
+CLOUD_FORMATION: Final = "aws:cloudformation/stack:Stack"
+"""In which ``eks.NodeGroup`` makes its Auto Scaling group."""
 LAUNCH_TEMPLATE: Final = "aws:ec2/launchTemplate:LaunchTemplate"
 NODE_POOL: Final = "kubernetes:karpenter.sh/v1:NodePool"
 NODE_CLASS: Final = "kubernetes:karpenter.k8s.aws/v1:EC2NodeClass"
 
-CLUSTERS: Final = frozenset({"aws:eks/cluster:Cluster", "eks:index:Cluster"})
+CLUSTER_COMPONENT: Final = "eks:index:Cluster"
+CLUSTERS: Final = frozenset({"aws:eks/cluster:Cluster", CLUSTER_COMPONENT})
 ADD_ONS: Final = frozenset({"aws:eks/addon:Addon", "eks:index:Addon"})
 SUBNET: Final = "aws:ec2/subnet:Subnet"
 SECURITY_GROUP: Final = "aws:ec2/securityGroup:SecurityGroup"

@@ -131,7 +131,7 @@ def test_the_summary_counts_rules_resources_and_verdicts() -> None:
     bare = examples.node_pool("bare", taints=())
     report = evaluate((*SOUND, bare, unclear), environment=Environment.STAGING, rules=(BY_ID["NODE004"],), today=TODAY)
     assert report.summary == (
-        "1 rules (staging), 4 resources: 1 passed, 1 failed (1 mandatory), 0 waived, 1 not evaluated"
+        "1 rule (staging) on 4 resources: 1 check passed, 1 finding (1 mandatory), 0 waived, 1 not evaluated"
     )
 
 

@@ -278,7 +278,7 @@ def test_the_summary_is_on_standard_error_and_nothing_on_standard_output(capsys:
     analyse_stack(configured(), examples.node_class(), examples.node_pool())
     said = capsys.readouterr()
     assert said.out == ""
-    assert said.err.startswith(f"{PACK}: {len(RULES)} rules (prod), 3 resources: ")
+    assert said.err.startswith(f"{PACK}: {len(RULES)} rules (prod) on 3 resources: ")
     assert said.err.count("\n") == 1
 
 

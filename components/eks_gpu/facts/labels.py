@@ -49,6 +49,12 @@ POD_SECURITY_WARN = "pod-security.kubernetes.io/warn"
 
 EKS_NODEGROUP = "eks.amazonaws.com/nodegroup"
 EKS_CAPACITY_TYPE = "eks.amazonaws.com/capacityType"
+EKS_AUTO_DOMAIN = "eks.amazonaws.com"
+"""API group of EKS Auto Mode's NodeClass, and domain of its instance labels: the same names as Karpenter's, such as
+``eks.amazonaws.com/instance-family`` (EKS user guide, "Create a Node Pool for EKS Auto Mode", checked 2026-11-21)."""
+EKS_AUTO_COMPUTE_TYPE = f"{EKS_AUTO_DOMAIN}/compute-type"
+EKS_AUTO_COMPUTE = "auto"
+"""Every node of EKS Auto Mode carries it."""
 
 # --- Karpenter ---------------------------------------------------------------------------------------------------
 

@@ -33,6 +33,8 @@ class PoolKind(StrEnum):
 
     NODE_GROUP = "node group"
     """EKS, of a fixed size."""
+    SELF_MANAGED = "self-managed node group"
+    """An Auto Scaling group, of a fixed size."""
     NODE_POOL = "node pool"
     """Karpenter, on demand."""
 
@@ -87,7 +89,7 @@ class Pool:
     types: tuple[InstanceType, ...] | NotKnown
     """The GPU instance types of the catalogue that it may buy."""
     unlisted: tuple[str, ...]
-    """Instance types by name that look like GPU types and are not in the catalogue: nothing is known about them."""
+    """Instance types or families by name that look like GPUs and are not in the catalogue: we know no more."""
     by_omission: bool
     """Whether it may buy GPUs only because nothing forbids it."""
     requirements: tuple[Requirement, ...] | NotKnown
@@ -98,7 +100,7 @@ class Pool:
     capacity_types: frozenset[str] | NotKnown
     """``on-demand``, ``spot``, ``reserved``."""
     size: Size | NotKnown
-    """For node groups and static node pools."""
+    """For groups and static node pools."""
     limits: Mapping[str, str] | NotKnown
     """For node pools: the most of each resource that all its nodes together may have."""
     image: Image | NotKnown
@@ -123,7 +125,7 @@ class Pool:
     @property
     def static(self) -> bool:
         """Whether its size is fixed rather than following demand."""
-        if self.kind is PoolKind.NODE_GROUP:
+        if self.kind is not PoolKind.NODE_POOL:
             return True
         return need(self.size).desired is not None
 
@@ -151,6 +153,14 @@ _AMI_TYPE_FAMILIES: Final[tuple[tuple[str, Family], ...]] = (
     ("AL2_", FOREIGN_FAMILIES["AL2"]),
 )
 
+_PARAMETER_FAMILIES: Final[tuple[tuple[str, Family], ...]] = (
+    ("amazon-linux-2023/", AmiFamily.AL2023),
+    ("bottlerocket/", AmiFamily.BOTTLEROCKET),
+    ("amazon-linux-2/", FOREIGN_FAMILIES["AL2"]),
+    ("amazon-linux-2-gpu/", FOREIGN_FAMILIES["AL2"]),
+)
+"""Parts of the public parameters under ``/aws/service/eks/optimized-ami`` and ``/aws/service/bottlerocket``."""
+
 _LOOKS_LIKE_NVIDIA: Final = re.compile(r"(?!g4ad\.)(?:gr?\d+[a-z]*|p\d+[a-z]*(?:-[a-z]+\d*)?)\.[a-z0-9-]+")
 """The g, gr and p families but for g4ad, whose GPUs are AMD's."""
 
@@ -169,6 +179,12 @@ def family_of_alias(name: str) -> Family | None:
     return next((family for family in families if family_name(family).lower() == spelled), None)
 
 
+def family_of_parameter(name: str) -> Family | None:
+    """Return the family of the image behind one of AWS's own SSM parameters; None for anybody else's."""
+    spelled = f"/{name.lower()}/"
+    return next((family for part, family in _PARAMETER_FAMILIES if f"/{part}" in spelled), None)
+
+
 def family_name(family: Family) -> str:
     """Return the family's name as Karpenter spells it."""
     return family.value if isinstance(family, AmiFamily) else family.name
@@ -177,3 +193,11 @@ def family_name(family: Family) -> str:
 def looks_like_gpu_type(name: str) -> bool:
     """Return whether an instance type's name is of a family with NVIDIA GPUs, in the catalogue or not."""
     return _LOOKS_LIKE_NVIDIA.fullmatch(name) is not None
+
+
+def looks_like_gpu_family(name: str) -> bool:
+    """Return the same of an instance family: ``g6e``."""
+    return looks_like_gpu_type(f"{name}.{_ANY_SIZE}")
+
+
+_ANY_SIZE: Final = "xlarge"

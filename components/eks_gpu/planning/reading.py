@@ -91,7 +91,7 @@ class View:
 
     @property
     def exists(self) -> bool:
-        """Whether something is there, of a value known or not; raise :class:`NotKnownError` when that cannot be told."""
+        """Whether something is there, its value known or not; :class:`NotKnownError` when that cannot be told."""
         if self.beyond:
             raise NotKnownError(self.not_known())
         return self.data is not None

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
+from eks_gpu.facts import labels
 from eks_gpu.planning.reading import View
 
 
@@ -58,19 +59,30 @@ _OPERATORS: Final[Mapping[str, Callable[[str, tuple[str, ...]], bool]]] = Mappin
 )
 
 
+_AUTO_MODE: Final = f"{labels.EKS_AUTO_DOMAIN}/instance-"
+_KARPENTER: Final = f"{labels.KARPENTER_AWS_DOMAIN}/instance-"
+
+
+def canonical(key: str) -> str:
+    """Return Karpenter's name of a label that EKS Auto Mode spells with a domain of its own; other labels unchanged."""
+    return _KARPENTER + key.removeprefix(_AUTO_MODE) if key.startswith(_AUTO_MODE) else key
+
+
 def read_requirements(places: Iterable[View]) -> tuple[Requirement, ...]:
     """Read ``[{key, operator, values}]``. An entry without key or operator is left out."""
     found = []
     for place in places:
         key, operator = place["key"].text(), place["operator"].text()
         if key is not None and operator is not None:
-            found.append(Requirement(key, operator, place["values"].texts() if place["values"].exists else ()))
+            found.append(
+                Requirement(canonical(key), operator, place["values"].texts() if place["values"].exists else ())
+            )
     return tuple(found)
 
 
-def from_labels(labels: Mapping[str, str]) -> tuple[Requirement, ...]:
+def from_labels(selector: Mapping[str, str]) -> tuple[Requirement, ...]:
     """Return what a node selector requires: each label with exactly that value."""
-    return tuple(Requirement(key, "In", (value,)) for key, value in labels.items())
+    return tuple(Requirement(canonical(key), "In", (value,)) for key, value in selector.items())
 
 
 def narrowed(requirements: Iterable[Requirement], key: str, values: Collection[str]) -> frozenset[str]:

@@ -48,7 +48,7 @@ def ceiling(pool: Pool) -> Ceiling:
 
 def _most_nodes(pool: Pool) -> int:
     size = need(pool.size)
-    counts = [size.maximum] if pool.kind is PoolKind.NODE_GROUP else [size.desired, size.maximum]
+    counts = [size.desired, size.maximum] if pool.kind is PoolKind.NODE_POOL else [size.maximum]
     known = [count for count in counts if count is not None]
     if not known:
         raise UnboundedSpendError("has no largest size")

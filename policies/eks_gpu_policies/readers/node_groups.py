@@ -1,10 +1,10 @@
-"""EKS managed node groups, joined with their launch templates."""
+"""EKS managed node groups, joined with their launch templates.
+
+The component ``eks.ManagedNodeGroup`` counts as the node group it makes, as long as nothing has expanded it.
+"""
 
 from __future__ import annotations
 
-import base64
-import binascii
-import re
 from typing import Final
 
 from eks_gpu.facts.instances import CATALOGUE, InstanceType
@@ -17,68 +17,71 @@ from eks_gpu.planning.pool import (
     Pool,
     PoolKind,
     Size,
+    family_of_alias,
     family_of_ami_type,
     looks_like_gpu_type,
 )
-from eks_gpu.planning.reading import NotKnown, NotKnownError, View, attempt
+from eks_gpu.planning.reading import NotKnown, View, attempt
 from eks_gpu.planning.volume import read_launch_template_volumes
 from eks_gpu_policies import tokens
 from eks_gpu_policies.program import Program
+from eks_gpu_policies.readers.launch_templates import (
+    Template,
+    has_raid0,
+    own_family,
+    own_image,
+    properties_of,
+    template_of,
+    types_of,
+    urn_of,
+)
 from eks_gpu_policies.resource import Resource
 
 _CAPACITY: Final = {"SPOT": "spot", "ON_DEMAND": "on-demand", "CAPACITY_BLOCK": "reserved"}
 _DEFAULT_CAPACITY: Final = "ON_DEMAND"
+_COMPONENT_SIZE: Final = Size(minimum=1, desired=2, maximum=2)
+"""What ``eks.ManagedNodeGroup`` asks for when it is given no sizes (pulumi-eks 4 nodegroup.ts, checked 2026-11-21)."""
 
-_RAID0: Final = re.compile(r"strategy:\s*[\"']?RAID0")
-"""NodeConfig's ``localStorage.strategy`` in user data."""
+
+def node_groups(program: Program) -> tuple[Resource, ...]:
+    """Return the node groups of a program, and the components that nobody has made one of yet."""
+    unexpanded = (
+        component
+        for component in program.of_type(tokens.MANAGED_NODE_GROUP)
+        if component.props and not program.contains(component, tokens.NODE_GROUP)
+    )
+    return (*program.of_type(tokens.NODE_GROUP), *unexpanded)
 
 
 def read_node_group(group: Resource, program: Program) -> Pool:
     """Read a node group. Where its launch template is not in the stack, what that would say is not known."""
     view = group.view
-    template = attempt(lambda: launch_template_of(group, program))
-    types = attempt(lambda: _instance_types(view, template))
+    template = attempt(lambda: template_of(group, "launchTemplate", view["launchTemplate"], program))
+    types = attempt(lambda: view["instanceTypes"].texts() if view["instanceTypes"].exists else types_of(template))
     return Pool(
         urn=group.urn,
         name=group.name,
         kind=PoolKind.NODE_GROUP,
-        types=types if isinstance(types, NotKnown) else _listed(types),
+        types=types if isinstance(types, NotKnown) else listed(types),
         unlisted=() if isinstance(types, NotKnown) else unlisted(types),
         by_omission=False,
         requirements=(),
         labels=attempt(view["labels"].text_map),
         taints=attempt(lambda: read_taints(view["taints"])),
         capacity_types=attempt(lambda: _capacity_types(view)),
-        size=attempt(lambda: _size(view["scalingConfig"])),
+        size=attempt(lambda: _size(group)),
         limits={},
         image=attempt(lambda: _image(view, template)),
-        volumes=attempt(lambda: read_launch_template_volumes(_of(template)["blockDeviceMappings"])),
+        volumes=attempt(lambda: read_launch_template_volumes(properties_of(template)["blockDeviceMappings"])),
         disk_size_gib=attempt(view["diskSize"].number),
-        instance_store_raid0=attempt(lambda: has_raid0(_of(template)["userData"])),
-        template=_template_urn(template),
+        instance_store_raid0=attempt(lambda: has_raid0(properties_of(template)["userData"])),
+        template=urn_of(template),
     )
 
 
-def launch_template_of(group: Resource, program: Program) -> Resource | None:
-    """Return the launch template of a node group: by what the property was computed from, else by its literal name.
-
-    Raises ``NotKnownError`` when the node group has one that is not, or not plainly, in the stack.
-    """
-    place = group.view["launchTemplate"]
-    if not place.exists:
-        return None
-    sources = program.computed_from(group, "launchTemplate", tokens.LAUNCH_TEMPLATE)
-    if len(sources) == 1:
-        return sources[0]
-    name = place["name"].text()
-    named = [
-        template
-        for template in program.of_type(tokens.LAUNCH_TEMPLATE)
-        if name is not None and attempt(template.view["name"].text) == name
-    ]
-    if len(named) == 1:
-        return named[0]
-    raise NotKnownError(place.not_known("the launch template is not in the stack"))
+def listed(names: tuple[str, ...]) -> tuple[InstanceType, ...]:
+    """Return those instance types that are GPU types of the catalogue."""
+    return tuple(CATALOGUE[name] for name in names if name in CATALOGUE)
 
 
 def unlisted(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -97,53 +100,15 @@ def read_taints(place: View) -> tuple[Taint, ...]:
     return tuple(found)
 
 
-def has_raid0(user_data: View) -> bool:
-    """Return whether user data, plain or in base64, makes a RAID of the local disks for images."""
-    text = user_data.text()
-    if text is None:
-        return False
-    return _RAID0.search(decoded(text)) is not None
-
-
-def decoded(user_data: str) -> str:
-    """Return user data as text: launch templates carry it in base64."""
-    try:
-        return base64.b64decode(user_data, validate=True).decode()
-    except (binascii.Error, ValueError):
-        return user_data
-
-
-def _template_urn(template: Resource | NotKnown | None) -> str | NotKnown | None:
-    return template if template is None or isinstance(template, NotKnown) else template.urn
-
-
-def _of(template: Resource | NotKnown | None) -> View:
-    """Return the template's properties: nothing without one, an error when it is not known."""
-    if isinstance(template, NotKnown):
-        raise NotKnownError(template)
-    return View(None, "") if template is None else template.view
-
-
-def _instance_types(view: View, template: Resource | NotKnown | None) -> tuple[str, ...]:
-    if view["instanceTypes"].exists:
-        return view["instanceTypes"].texts()
-    properties = _of(template)
-    if properties["instanceRequirements"].exists:
-        raise NotKnownError(properties["instanceRequirements"].not_known("chosen by attributes, not by name"))
-    named = properties["instanceType"].text()
-    return () if named is None else (named,)
-
-
-def _listed(names: tuple[str, ...]) -> tuple[InstanceType, ...]:
-    return tuple(CATALOGUE[name] for name in names if name in CATALOGUE)
-
-
 def _capacity_types(view: View) -> frozenset[str]:
     name = view["capacityType"].text() or _DEFAULT_CAPACITY
     return frozenset({_CAPACITY.get(name, name)})
 
 
-def _size(scaling: View) -> Size:
+def _size(group: Resource) -> Size:
+    scaling = group.view["scalingConfig"]
+    if group.type == tokens.MANAGED_NODE_GROUP and not scaling.exists:
+        return _COMPONENT_SIZE
     return Size(
         minimum=scaling["minSize"].integer(),
         desired=scaling["desiredSize"].integer(),
@@ -151,29 +116,26 @@ def _size(scaling: View) -> Size:
     )
 
 
-def _image(view: View, template: Resource | NotKnown | None) -> Image:
-    own = _of(template)["imageId"]
+def _image(view: View, template: Template) -> Image:
     ami_type = view["amiType"]
+    own = view["amiId"] if view["amiId"].exists else properties_of(template)["imageId"]
     if own.exists:
-        family: Family | NotKnown | None = attempt(
-            lambda: family_of_ami_type(ami_type.text()) if ami_type.exists else None
+        return Image(
+            family=attempt(lambda: family_of_ami_type(ami_type.text()) if ami_type.exists else own_family(own)),
+            choices=(own_image(own),),
         )
-        return Image(family=family, choices=(_own_image(own),))
     release = view["releaseVersion"]
     choice = (
         ImageChoice(ImageSource.RELEASE, attempt(lambda: release.text() or ""))
         if release.exists
         else ImageChoice(ImageSource.LATEST, attempt(lambda: ami_type.text() or "the default AMI type"))
     )
-    return Image(family=attempt(lambda: family_of_ami_type(ami_type.text())), choices=(choice,))
+    return Image(family=attempt(lambda: _family(view)), choices=(choice,))
 
 
-def _own_image(image_id: View) -> ImageChoice:
-    value = attempt(lambda: image_id.text() or "")
-    if isinstance(value, str) and value.startswith(_RESOLVED_BY_SSM):
-        return ImageChoice(ImageSource.SSM_PARAMETER, value)
-    return ImageChoice(ImageSource.ID, value)
-
-
-_RESOLVED_BY_SSM: Final = "resolve:ssm:"
-"""EC2 then looks the image up at every launch."""
+def _family(view: View) -> Family | None:
+    """Return the family of the AMI type, or of the operating system that ``eks.ManagedNodeGroup`` takes instead."""
+    system = view["operatingSystem"].text()
+    if system is not None and not view["amiType"].exists:
+        return family_of_alias(system) or family_of_ami_type(None)
+    return family_of_ami_type(view["amiType"].text())

@@ -9,13 +9,24 @@ from eks_gpu.facts import labels, resources
 from eks_gpu.facts.instances import CATALOGUE, InstanceType
 from eks_gpu.facts.taints import GPU
 from eks_gpu.planning.instance_labels import NAMES_INSTANCES, instance_labels
-from eks_gpu.planning.pool import Family, Image, ImageChoice, ImageSource, Pool, PoolKind, Size, family_of_alias
+from eks_gpu.planning.pool import (
+    Family,
+    Image,
+    ImageChoice,
+    ImageSource,
+    Pool,
+    PoolKind,
+    Size,
+    family_of_alias,
+    looks_like_gpu_family,
+)
 from eks_gpu.planning.reading import NotKnown, NotKnownError, View, attempt
 from eks_gpu.planning.requirements import Requirement, narrowed, read_requirements
 from eks_gpu.planning.volume import read_node_class_volumes
 from eks_gpu_policies import tokens
 from eks_gpu_policies.program import Program
-from eks_gpu_policies.readers.node_groups import has_raid0, read_taints, unlisted
+from eks_gpu_policies.readers.launch_templates import has_raid0
+from eks_gpu_policies.readers.node_groups import read_taints, unlisted
 from eks_gpu_policies.resource import Resource
 
 _CAPACITY_TYPES: Final = frozenset({"on-demand", "spot", "reserved"})
@@ -35,10 +46,10 @@ def read_node_pool(pool: Resource, program: Program) -> Pool:
         name=pool.name,
         kind=PoolKind.NODE_POOL,
         types=requirements if isinstance(requirements, NotKnown) else _may_buy(requirements),
-        unlisted=() if isinstance(requirements, NotKnown) else unlisted(_named(requirements)),
+        unlisted=() if isinstance(requirements, NotKnown) else _unlisted(requirements),
         by_omission=attempt(lambda: _by_omission(spec, requirements)) is True,
         requirements=requirements,
-        labels=attempt(template["metadata"]["labels"].text_map),
+        labels=attempt(lambda: {**_given_by_auto_mode(pool), **template["metadata"]["labels"].text_map()}),
         taints=attempt(lambda: read_taints(node["taints"])),
         capacity_types=requirements
         if isinstance(requirements, NotKnown)
@@ -58,7 +69,10 @@ def node_class_of(pool: Resource, program: Program) -> Resource:
 
     Raises ``NotKnownError`` when it is not in the stack.
     """
-    place = pool.view.at("spec", "template", "spec", "nodeClassRef", "name")
+    reference = pool.view.at("spec", "template", "spec", "nodeClassRef")
+    place = reference["name"]
+    if reference["group"].text() == labels.EKS_AUTO_DOMAIN:
+        raise NotKnownError(place.not_known("EKS Auto Mode decides it"))
     classes = program.of_type(tokens.NODE_CLASS)
     name = attempt(place.text)
     found = [item for item in classes if isinstance(name, str) and attempt(item.kubernetes_name) == name]
@@ -126,11 +140,28 @@ def _admitted(instance: InstanceType, requirements: tuple[Requirement, ...]) -> 
     return all(requirement.admits(known[requirement.key]) for requirement in requirements if requirement.key in known)
 
 
-def _named(requirements: tuple[Requirement, ...]) -> tuple[str, ...]:
+def _given_by_auto_mode(pool: Resource) -> dict[str, str]:
+    group = pool.view.at("spec", "template", "spec", "nodeClassRef", "group").text()
+    return {labels.EKS_AUTO_COMPUTE_TYPE: labels.EKS_AUTO_COMPUTE} if group == labels.EKS_AUTO_DOMAIN else {}
+
+
+def _unlisted(requirements: tuple[Requirement, ...]) -> tuple[str, ...]:
+    """Return the instance types and families that are asked for by name, look like GPUs and are not known."""
+    types = _named(requirements, labels.INSTANCE_TYPE)
+    if types:
+        return unlisted(types)
+    families = _named(requirements, labels.INSTANCE_FAMILY)
+    return tuple(name for name in families if name not in _KNOWN_FAMILIES and looks_like_gpu_family(name))
+
+
+_KNOWN_FAMILIES: Final = frozenset(instance.family for instance in CATALOGUE.values())
+
+
+def _named(requirements: tuple[Requirement, ...], key: str) -> tuple[str, ...]:
     return tuple(
         value
         for requirement in requirements
-        if requirement.key == labels.INSTANCE_TYPE and requirement.operator == "In"
+        if requirement.key == key and requirement.operator == "In"
         for value in requirement.values
     )
 

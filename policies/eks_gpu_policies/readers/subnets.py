@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
 from eks_gpu.facts import labels
 from eks_gpu.planning.pool import Pool, PoolKind
@@ -14,6 +15,7 @@ from eks_gpu_policies.program import Program
 from eks_gpu_policies.resource import Resource
 
 LOOKED_UP = "the subnet is not in the stack"
+_SUBNETS: Final = {PoolKind.NODE_GROUP: "subnetIds", PoolKind.SELF_MANAGED: "vpcZoneIdentifiers"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +33,9 @@ class Location:
 def pool_locations(pool: Pool, program: Program) -> tuple[Location, ...]:
     """Return where a pool's nodes may be; raise ``NotKnownError`` when that cannot be told."""
     resource = program.by_urn[pool.urn]
-    if pool.kind is PoolKind.NODE_GROUP:
-        return locations(resource, "subnetIds", resource.view["subnetIds"].items(), program)
+    if pool.kind is not PoolKind.NODE_POOL:
+        prop = _SUBNETS[pool.kind]
+        return locations(resource, prop, resource.view[prop].items(), program)
     node_class = program.by_urn[need(pool.template) or ""]
     found = tuple(_selected(node_class, program))
     zones = narrowed(need(pool.requirements), labels.ZONE, {item.zone for item in found if item.zone is not None})

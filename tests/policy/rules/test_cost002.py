@@ -65,6 +65,14 @@ def test_without_a_budget_it_fails_only_where_the_environment_is_named() -> None
     assert complaint(named) == "has no budget; its GPU pools may cost $16,029 a month"
 
 
+def test_without_a_budget_a_pool_without_ceiling_is_not_called_free() -> None:
+    new = examples.node_pool("new", types=("p9.48xlarge",))
+    message = complaint(judge("COST002", P4D, new, options={"environment": "prod"}))
+    assert message == (
+        "has no budget; its GPU pools have no ceiling: new may buy p9.48xlarge, whose price is not known"
+    )
+
+
 def test_unknown_sizes_are_left_open_and_what_is_known_still_counts() -> None:
     group = unknown(examples.node_group(), "scalingConfig")
     assert left_open(judge("COST002", group, options=BUDGET)) == ["scalingConfig"]

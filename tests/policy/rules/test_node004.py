@@ -6,6 +6,7 @@ import pytest
 
 from eks_gpu.facts import labels, resources
 from eks_gpu_policies import examples
+from eks_gpu_policies.rule import Level
 from tests.support.judging import changed, complaint, judge, left_open, not_concerned, passes, unknown
 
 TEMPLATE = examples.launch_template()
@@ -33,12 +34,19 @@ def test_n05_an_untainted_node_group_fails_with_its_price() -> None:
     "taint",
     [
         {"key": resources.GPU, "value": "present", "effect": "PREFER_NO_SCHEDULE"},
-        {"key": "dedicated", "value": "gpu", "effect": "NO_SCHEDULE"},
+        {"key": "dedicated", "value": "gpu", "effect": "PREFER_NO_SCHEDULE"},
         {"key": resources.GPU, "value": "present", "effect": "Sometimes"},
     ],
 )
-def test_n05_a_taint_that_keeps_nobody_off_or_has_another_key_fails(taint: dict[str, str]) -> None:
+def test_n05_a_taint_that_keeps_nobody_off_fails(taint: dict[str, str]) -> None:
     assert "has no taint" in complaint(judge("NODE004", TEMPLATE, examples.node_group(TEMPLATE, taints=[taint])))
+
+
+def test_n05_a_taint_of_another_key_is_advice_because_it_keeps_pods_off_all_the_same() -> None:
+    taint = {"key": "dedicated", "value": "gpu", "effect": "NO_SCHEDULE"}
+    (finding,) = judge("NODE004", TEMPLATE, examples.node_group(TEMPLATE, taints=[taint])).findings
+    assert finding.level is Level.ADVISORY
+    assert finding.message.startswith("keeps other pods off by dedicated only")
 
 
 def test_n05_startup_taints_do_not_count() -> None:

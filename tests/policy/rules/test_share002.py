@@ -50,9 +50,18 @@ def test_g04_a_pool_for_something_else_may_time_slice(workload: str) -> None:
 
 
 def test_g04_a_pool_that_names_no_workload_may_serve() -> None:
-    assert "whose label workload names no workload" in complaint(
-        judge("SHARE002", plugin(map={"default": SLICED}), pool(None))
+    message = complaint(judge("SHARE002", plugin(map={"default": SLICED}), pool(None)))
+    assert "nothing says that it does not serve" in message
+    assert "label workload (development, training)" in message
+
+
+def test_g04_a_pool_on_which_only_other_work_lands_needs_no_label_to_say_so() -> None:
+    notebook = examples.resource(
+        "kubernetes:core/v1:Pod", "notebook", {"spec": {"containers": [examples.container(image="jupyter/x:1")]}}
     )
+    assert passes(judge("SHARE002", plugin(map={"default": SLICED}), pool(None), notebook))
+    both = judge("SHARE002", plugin(map={"default": SLICED}), pool(None), notebook, examples.deployment())
+    assert "on which llm may serve" in complaint(both)
 
 
 def test_g04_a_pool_on_which_a_server_may_land_serves() -> None:

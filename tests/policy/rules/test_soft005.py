@@ -64,17 +64,26 @@ def test_g07_an_add_on_has_a_version() -> None:
     ],
 )
 def test_g07_manifests_of_a_branch_fail(url: str) -> None:
-    assert "changes whenever its branch does" in complaint(
+    assert "which is another file whenever somebody changes it" in complaint(
         judge("SOFT005", manifest("kubernetes:yaml/v2:ConfigFile", file=url))
     )
     group = manifest("kubernetes:yaml/v2:ConfigGroup", files=["local.yaml", url])
-    assert messages(judge("SOFT005", group)) == {"manifest": [f"applies {url}, which changes whenever its branch does"]}
+    assert messages(judge("SOFT005", group)) == {
+        "manifest": [f"applies {url}, which is another file whenever somebody changes it"]
+    }
 
 
 def test_g07_manifests_of_a_tag_pass() -> None:
     tag = "https://raw.githubusercontent.com/NVIDIA/k8s-device-plugin/v0.20.0/deployments/static/plugin.yml"
-    assert passes(judge("SOFT005", manifest("kubernetes:yaml/v2:ConfigFile", file=tag)))
-    assert passes(judge("SOFT005", manifest("kubernetes:yaml/v2:ConfigFile", file="manifests/main/plugin.yaml")))
+    for file in (tag, "manifests/main/plugin.yaml"):
+        report = judge("SOFT005", manifest("kubernetes:yaml/v2:ConfigFile", file=file))
+        assert (report.passed, report.findings) == (1, ())
+
+
+def test_g07_a_manifest_of_a_branch_is_mended_in_its_address() -> None:
+    url = "https://raw.githubusercontent.com/o/r/main/a.yaml"
+    (finding,) = judge("SOFT005", manifest("kubernetes:yaml/v2:ConfigFile", file=url)).findings
+    assert finding.fix == "name a tag, a release or a commit in the address"
 
 
 def test_g07_an_operator_that_installs_the_driver_names_its_version() -> None:

@@ -42,9 +42,17 @@ def test_s01_an_incomplete_class_fails(parameters: dict[str, object], says: str)
     assert complaint(judge("STOR001", storage_class(**parameters))).startswith(says)
 
 
-def test_s01_a_class_without_parameters_fails_on_every_count() -> None:
-    bare = examples.resource(tokens.STORAGE_CLASS, "models", {"provisioner": EFS_DRIVER})
-    assert len(messages(judge("STOR001", bare))["models"]) == 3
+@pytest.mark.parametrize("parameters", [{}, {"parameters": {}}, {"parameters": None}])
+def test_s01_a_class_without_parameters_is_the_name_of_volumes_made_by_hand(parameters: dict[str, object]) -> None:
+    static = examples.resource(tokens.STORAGE_CLASS, "models", {"provisioner": EFS_DRIVER, **parameters})
+    assert passes(judge("STOR001", static))
+
+
+def test_s01_a_class_that_says_only_what_it_need_not_fails_on_every_count() -> None:
+    report = judge(
+        "STOR001", storage_class(provisioningMode=None, fileSystemId=None, directoryPerms=None, basePath="/")
+    )
+    assert len(messages(report)["models"]) == 3
 
 
 def test_a_file_system_that_is_not_made_yet_is_a_file_system() -> None:

@@ -6,14 +6,16 @@ The ceiling is what all GPU pools cost at their largest: a node group at ``maxSi
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from eks_gpu.planning.pool import HOURS_PER_MONTH
 from eks_gpu.planning.reading import NotKnownError
 from eks_gpu.planning.spend import Ceiling, UnboundedSpendError, ceiling
-from eks_gpu_policies import examples, tokens
+from eks_gpu_policies import examples
 from eks_gpu_policies.rule import EVERYWHERE, Example, Outcome, Problem, Rule, Severity, Subjects, Undecided, undecided
 from eks_gpu_policies.stack import Stack, Whole
+from eks_gpu_policies.subjects import POOL_TYPES
 
 _BUDGET: Final = "monthlyBudgetUsd"
 
@@ -30,14 +32,16 @@ def _check(_whole: Whole, stack: Stack) -> Iterator[Outcome]:
         try:
             ceilings.append(ceiling(pool))
         except UnboundedSpendError as error:
-            unbounded.append(Problem(f"{pool.name} {error}, so the stack's spend has no ceiling", urn=pool.urn))
+            unbounded.append(Problem(f"{pool.name} {error}", urn=pool.urn))
         except NotKnownError as error:
             unbounded.append(undecided(error.what))
     hourly = sum(item.usd_per_hour for item in ceilings)
     if budget is None:
-        yield _without_budget(hourly, stack)
+        yield _without_budget(hourly, unbounded, stack)
         return
-    yield from unbounded
+    for item in unbounded:
+        ends = ", so that the stack's spend has no ceiling"
+        yield replace(item, message=item.message + ends) if isinstance(item, Problem) else item
     if hourly * HOURS_PER_MONTH > budget:
         yield Problem(
             f"its GPU pools may cost ${hourly * HOURS_PER_MONTH:,.0f} a month, the budget is ${budget:,.0f}: "
@@ -45,16 +49,22 @@ def _check(_whole: Whole, stack: Stack) -> Iterator[Outcome]:
         )
 
 
-def _without_budget(hourly: float, stack: Stack) -> Outcome:
-    monthly = f"${hourly * HOURS_PER_MONTH:,.0f} a month"
+def _without_budget(hourly: float, unbounded: list[Outcome], stack: Stack) -> Outcome:
+    cost = f"may cost ${hourly * HOURS_PER_MONTH:,.0f} a month"
+    if unbounded:
+        cost = f"have no ceiling: {'; '.join(_reason(item) for item in unbounded)}"
     if stack.options.environment_named:
-        return Problem(f"has no budget; its GPU pools may cost {monthly}")
-    return Undecided(_BUDGET, f"no budget is set; the GPU pools may cost {monthly}")
+        return Problem(f"has no budget; its GPU pools {cost}")
+    return Undecided(_BUDGET, f"no budget is set; the GPU pools {cost}")
+
+
+def _reason(outcome: Outcome) -> str:
+    return outcome.message if isinstance(outcome, Problem) else f"{outcome.path} is {outcome.reason}"
 
 
 THE_STACK_WITH_GPUS: Final = Subjects[Whole](
     "the stack, when it has GPU pools",
-    frozenset({tokens.NODE_GROUP, tokens.NODE_POOL}),
+    POOL_TYPES,
     lambda stack: (stack.whole,),
     _has_gpu_pools,
 )

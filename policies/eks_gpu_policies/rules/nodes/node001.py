@@ -87,7 +87,16 @@ def _encryption(pool: Pool, family: Family, stack: Stack) -> Iterator[Outcome]:
     if mapped is None and pool.kind == "node pool" and not need(pool.volumes):
         return  # Karpenter's own default mapping is encrypted.
     if mapped is None or need(mapped.encrypted) is not True:
-        yield Problem(f"does not encrypt {family.image_device}")
+        cannot = (
+            ", and diskSize has no way to say so" if mapped is None and need(pool.disk_size_gib) is not None else ""
+        )
+        yield Problem(f"does not encrypt {family.image_device}{cannot}", fix=_ENCRYPT)
+
+
+_ENCRYPT: Final = (
+    "set encrypted on the volume in the launch template or EC2NodeClass; where the account encrypts every new volume "
+    "by itself, say volumesEncryptedByAccount in the configuration of the policy eks-gpu"
+)
 
 
 def _foreign_roots(pool: Pool, family: Family) -> Iterator[Outcome]:

@@ -15,7 +15,15 @@ from eks_gpu_policies.subjects import GPU_POOLS
 
 
 def _check(pool: Pool, _stack: Stack) -> Iterator[Outcome]:
-    if any(taint.key == GPU.key and taint.effect is not Effect.PREFER_NO_SCHEDULE for taint in need(pool.taints)):
+    repelling = [taint.key for taint in need(pool.taints) if taint.effect is not Effect.PREFER_NO_SCHEDULE]
+    if GPU.key in repelling:
+        return
+    if repelling:
+        yield Problem(
+            f"keeps other pods off by {', '.join(repelling)} only, which charts for GPU nodes do not tolerate by "
+            "default and which every GPU pod must tolerate by itself",
+            advisory=True,
+        )
         return
     remedy = "; nothing but omission lets it buy GPUs, so exclude them or add the taint" if pool.by_omission else ""
     yield Problem(f"buys {_bought(pool)} but has no taint {GPU.key} that keeps other pods off{remedy}")

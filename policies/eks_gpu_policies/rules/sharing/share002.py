@@ -58,16 +58,26 @@ def _pool(pool: Pool, configs: PluginConfigs, stack: Stack) -> Iterator[Outcome]
 def _inference(pool: Pool, stack: Stack) -> str | None:
     """Return why a pool is taken to serve inference, or None when it is not."""
     workload = need(pool.labels).get(labels.WORKLOAD)
-    if workload is None:
-        return f"whose label {labels.WORKLOAD} names no workload"
     if workload == WorkloadKind.INFERENCE:
         return "which serves inference"
-    pods = [pod for pod in stack.pods if attempt(_serves, pod) is True and stack.may_land(pod, pool)]
-    return f"on which {pods[0].name} may serve" if pods else None
+    pods = [pod for pod in stack.pods if attempt(_asks, pod) is True and stack.may_land(pod, pool)]
+    serving = [pod for pod in pods if attempt(_serves, pod) is True]
+    if serving:
+        return f"on which {serving[0].name} may serve"
+    if workload is None and not pods:
+        return (
+            "and nothing says that it does not serve: no GPU pod of the stack lands there, nor does the pool carry "
+            f"the label {labels.WORKLOAD} ({WorkloadKind.DEVELOPMENT}, {WorkloadKind.TRAINING})"
+        )
+    return None
+
+
+def _asks(pod: PodTemplate) -> bool:
+    return pod.asks_gpu
 
 
 def _serves(pod: PodTemplate) -> bool:
-    return pod.asks_gpu and need(pod.kind) is WorkloadKind.INFERENCE
+    return need(pod.kind) is WorkloadKind.INFERENCE
 
 
 def _instead(pool: Pool) -> str:

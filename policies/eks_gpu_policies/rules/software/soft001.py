@@ -155,6 +155,7 @@ def _sharing(release: Resource, stack: Stack) -> Iterator[Outcome]:
         yield Problem(
             f"reads its sharing configuration from {source.name} but does not depend on it: the plugin starts without",
             urn=release.urn,
+            fix=f"let {release.name} depend on {source.name}, or give the configuration in the values",
         )
 
 

@@ -64,7 +64,10 @@ def _files(view: View) -> Iterator[Outcome]:
     for place in places:
         text = place.text()
         if text is not None and _MOVING_REFERENCE.search(f"{text}/"):
-            yield Problem(f"applies {text}, which changes whenever its branch does")
+            yield Problem(
+                f"applies {text}, which is another file whenever somebody changes it",
+                fix="name a tag, a release or a commit in the address",
+            )
 
 
 RULE: Final = Rule(

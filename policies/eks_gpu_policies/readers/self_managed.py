@@ -1,0 +1,81 @@
+"""Auto Scaling groups whose instances join an EKS cluster by themselves.
+
+Labels and taints are what their user data tells the kubelet, which nobody reads: they are not known.
+"""
+
+from __future__ import annotations
+
+from eks_gpu.facts import labels
+from eks_gpu.planning.pool import Image, Pool, PoolKind, Size
+from eks_gpu.planning.reading import NotKnown, View, attempt
+from eks_gpu.planning.volume import read_launch_template_volumes
+from eks_gpu_policies import tokens
+from eks_gpu_policies.program import Program
+from eks_gpu_policies.readers.launch_templates import (
+    has_raid0,
+    own_family,
+    own_image,
+    properties_of,
+    template_of,
+    types_of,
+    urn_of,
+)
+from eks_gpu_policies.readers.node_groups import listed, unlisted
+from eks_gpu_policies.resource import Resource
+
+
+def self_managed_groups(program: Program) -> tuple[Resource, ...]:
+    """Return the Auto Scaling groups that belong to a cluster, by the tag that makes them its nodes."""
+    return tuple(
+        group for group in program.of_type(tokens.AUTO_SCALING_GROUP) if attempt(_joins_a_cluster, group) is True
+    )
+
+
+def _joins_a_cluster(group: Resource) -> bool:
+    keys = (tag["key"].text() or "" for tag in group.view["tags"].items())
+    return any(key.startswith(f"{labels.CLUSTER_TAG_PREFIX}/") for key in keys)
+
+
+def read_self_managed(group: Resource, program: Program) -> Pool:
+    """Read an Auto Scaling group with its launch template."""
+    mixed = group.view["mixedInstancesPolicy"]
+    prop, place = ("launchTemplate", group.view["launchTemplate"])
+    if not place.exists and mixed.exists:
+        prop, place = "mixedInstancesPolicy", mixed.at("launchTemplate", "launchTemplateSpecification")
+    template = attempt(lambda: template_of(group, prop, place, program))
+    types = attempt(lambda: _overrides(mixed) or types_of(template))
+    told = NotKnown(group.urn, "userData", "self-managed nodes are told their labels and taints by user data")
+    return Pool(
+        urn=group.urn,
+        name=group.name,
+        kind=PoolKind.SELF_MANAGED,
+        types=types if isinstance(types, NotKnown) else listed(types),
+        unlisted=() if isinstance(types, NotKnown) else unlisted(types),
+        by_omission=False,
+        requirements=(),
+        labels=told,
+        taints=told,
+        capacity_types=frozenset({"on-demand", "spot"}) if mixed.exists else frozenset({"on-demand"}),
+        size=attempt(lambda: _size(group.view)),
+        limits={},
+        image=attempt(lambda: _image(properties_of(template)["imageId"])),
+        volumes=attempt(lambda: read_launch_template_volumes(properties_of(template)["blockDeviceMappings"])),
+        disk_size_gib=None,
+        instance_store_raid0=attempt(lambda: has_raid0(properties_of(template)["userData"])),
+        template=urn_of(template),
+    )
+
+
+def _overrides(mixed: View) -> tuple[str, ...]:
+    named = (override["instanceType"].text() for override in mixed.at("launchTemplate", "overrides").items())
+    return tuple(name for name in named if name is not None)
+
+
+def _size(view: View) -> Size:
+    return Size(
+        minimum=view["minSize"].integer(), desired=view["desiredCapacity"].integer(), maximum=view["maxSize"].integer()
+    )
+
+
+def _image(image_id: View) -> Image:
+    return Image(family=attempt(own_family, image_id), choices=(own_image(image_id),))

@@ -1,0 +1,135 @@
+"""Pools in other people's words: EKS Auto Mode, Auto Scaling groups, families that nobody knows yet."""
+
+from __future__ import annotations
+
+import pytest
+
+from eks_gpu.facts import labels, resources
+from eks_gpu.facts.instances import CATALOGUE
+from eks_gpu.planning.pool import PoolKind
+from eks_gpu.planning.reading import NotKnown
+from eks_gpu_policies import examples, tokens
+from eks_gpu_policies.resource import Resource
+from eks_gpu_policies.stack import Stack
+from tests.support.judging import changed, complaint, judge, left_open, messages, not_concerned, passes
+
+AUTO = labels.EKS_AUTO_DOMAIN
+
+
+def auto_pool(*requirements: tuple[str, list[str]], taints: tuple[dict[str, str], ...] = ()) -> Resource:
+    """Return a node pool of EKS Auto Mode, as its user guide writes them."""
+    wanted = [{"key": f"{AUTO}/{key}", "operator": "In", "values": values} for key, values in requirements]
+    spec = {
+        "nodeClassRef": {"group": AUTO, "kind": "NodeClass", "name": "default"},
+        "requirements": wanted,
+        "taints": list(taints),
+    }
+    props = {"metadata": {"name": "gpu"}, "spec": {"template": {"spec": spec}, "limits": {"cpu": "1000"}}}
+    return examples.resource(tokens.NODE_POOL, "gpu", props)
+
+
+def test_cost001_a_family_in_the_words_of_auto_mode_buys_gpus() -> None:
+    pool = auto_pool(("instance-family", ["g6", "p5"]))
+    families = {instance.family for instance in Stack((pool,)).pools[0].gpu_types}
+    assert families == {"g6", "p5"}
+    assert "has no limit on nvidia.com/gpu" in complaint(judge("COST001", pool))
+    assert "has no taint" in complaint(judge("NODE004", pool))
+
+
+def test_node004_auto_modes_pool_for_ordinary_pods_is_not_concerned_whatever_gpu_pods_there_are() -> None:
+    pool = auto_pool(("instance-category", ["c", "m", "r"]))
+    assert not_concerned(judge("NODE004", pool, examples.deployment()))
+
+
+def test_pods_select_nodes_of_auto_mode_in_its_words() -> None:
+    pool = auto_pool(("instance-cpu", ["4", "8", "16"]))
+    select = {f"{AUTO}/compute-type": "auto", f"{AUTO}/instance-gpu-name": "l40s"}
+    message = complaint(judge("NODE004", pool, examples.deployment(nodeSelector=select)))
+    assert "nothing but omission lets it buy GPUs" in message
+
+
+@pytest.mark.parametrize("rule", ["NODE001", "NODE006"])
+def test_what_auto_mode_decides_is_left_open_and_said_so(rule: str) -> None:
+    report = judge(rule, auto_pool(("instance-family", ["g6"])))
+    assert left_open(report) == ["spec.template.spec.nodeClassRef.name"]
+    assert report.not_evaluated[0].reason == "EKS Auto Mode decides it"
+
+
+def family_pool(*families: str) -> Resource:
+    wanted = [{"key": labels.INSTANCE_FAMILY, "operator": "In", "values": list(families)}]
+    return changed(examples.node_pool(taints=()), "spec.template.spec.requirements", wanted)
+
+
+def test_node004_a_gpu_family_that_nobody_knows_yet_is_a_gpu_family() -> None:
+    assert "p9" not in {instance.family for instance in CATALOGUE.values()}
+    pool = changed(family_pool("p9"), "spec.limits", {"cpu": "1000"})
+    assert "buys p9 but has no taint" in complaint(judge("NODE004", pool))
+    assert "p9, whose price is not known" in complaint(judge("COST002", pool, options={"monthlyBudgetUsd": 1}))
+
+
+def test_node004_families_without_nvidia_gpus_are_not_concerned() -> None:
+    pool = changed(family_pool("m7i", "c7g", "inf2", "trn1"), "spec.limits", {"cpu": "1000"})
+    assert not_concerned(judge("NODE004", pool))
+
+
+CLUSTER_TAG = {"key": "kubernetes.io/cluster/ml", "value": "owned", "propagateAtLaunch": True}
+
+
+def scaling_group(
+    template: Resource, *, tags: tuple[dict[str, object], ...] = (CLUSTER_TAG,), **props: object
+) -> Resource:
+    given = {"launchTemplate": {"id": "lt-1", "version": "1"}, "minSize": 0, "maxSize": 4, "tags": list(tags), **props}
+    return examples.resource(tokens.AUTO_SCALING_GROUP, "self", given, launchTemplate=(template,))
+
+
+def test_node001_a_self_managed_group_is_judged_by_its_launch_template() -> None:
+    image = "resolve:ssm:/aws/service/eks/optimized-ami/1.34/amazon-linux-2023/x86_64/nvidia/recommended/image_id"
+    small = examples.launch_template(instanceType="g5.xlarge", imageId=image, blockDeviceMappings=[examples.volume(30)])
+    group = scaling_group(small)
+    assert messages(judge("NODE001", small, group))["self"][0].startswith("has 30 GiB on /dev/xvda, where AL2023")
+    assert "which moves with every release" in complaint(judge("NODE006", small, group))
+    assert "4 x g5.xlarge" in complaint(judge("COST002", small, group, options={"monthlyBudgetUsd": 1}))
+
+
+def test_node004_what_user_data_tells_the_kubelet_is_left_open() -> None:
+    template = examples.launch_template(instanceType="g5.xlarge")
+    assert left_open(judge("NODE004", template, scaling_group(template))) == ["userData"]
+
+
+def test_mixed_instances_are_read_with_their_overrides() -> None:
+    template = examples.launch_template(instanceType="m7i.large")
+    policy = {
+        "launchTemplate": {
+            "launchTemplateSpecification": {"launchTemplateId": "lt-1"},
+            "overrides": [{"instanceType": "g5.xlarge"}, {"instanceType": "p9.48xlarge"}],
+        }
+    }
+    props = {"mixedInstancesPolicy": policy, "maxSize": 4, "minSize": 0, "tags": [CLUSTER_TAG]}
+    group = examples.resource(tokens.AUTO_SCALING_GROUP, "self", props, mixedInstancesPolicy=(template,))
+    pool = Stack((template, group)).pools[0]
+    assert (pool.kind, pool.template, pool.unlisted) == (PoolKind.SELF_MANAGED, template.urn, ("p9.48xlarge",))
+    assert [instance.name for instance in pool.gpu_types] == ["g5.xlarge"]
+    assert isinstance(pool.taints, NotKnown)
+
+
+def test_an_auto_scaling_group_of_no_cluster_is_nobodys_pool() -> None:
+    template = examples.launch_template(instanceType="g5.xlarge")
+    assert Stack((template, scaling_group(template, tags=()))).pools == ()
+
+
+def test_node001_an_image_by_a_public_parameter_has_that_familys_devices() -> None:
+    base = "resolve:ssm:/aws/service/bottlerocket/aws-k8s-1.34-nvidia/x86_64/1.50.0/image_id"
+    template = examples.launch_template(imageId=base, blockDeviceMappings=[examples.volume(200)])
+    group = examples.node_group(template, amiType=None, releaseVersion=None)
+    assert any(
+        "/dev/xvdb, where Bottlerocket keeps images" in one
+        for one in messages(judge("NODE001", template, group))["inference"]
+    )
+    large = {**examples.volume(200), "deviceName": "/dev/xvdb"}
+    right = examples.launch_template(imageId=base, blockDeviceMappings=[large])
+    assert passes(judge("NODE001", right, examples.node_group(right, amiType=None, releaseVersion=None)))
+
+
+def test_cost001_a_limit_on_gpus_bounds_a_pool_of_auto_mode() -> None:
+    pool = changed(auto_pool(("instance-family", ["g6"])), "spec.limits", {resources.GPU: 4})
+    assert passes(judge("COST001", pool))
