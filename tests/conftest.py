@@ -18,7 +18,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def golden(request: pytest.FixtureRequest) -> goldens.Golden:
     """Give a test the comparison of a text with a golden file."""
     update = bool(request.config.getoption("--update-golden"))
-    return lambda path, text: goldens.compare(path, text, update=update)
+    return lambda path, text: goldens.matches(path, text, update=update)
 
 
 @pytest.fixture
