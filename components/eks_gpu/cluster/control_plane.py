@@ -175,13 +175,14 @@ def connect(
     """Return the cluster that the ``cluster`` block asks for: a new one called ``name``, or the one that exists."""
     if isinstance(settings, NewCluster):
         return Cluster(name, ClusterArgs(settings=settings, network=network, protected=protected), opts).connection
-    return ClusterConnection.lookup(
+    found = ClusterConnection.lookup(
         f"{name}-kubernetes",
         settings.existing.name,
         version=settings.existing.version,
         private_subnets=network.private_subnets,
         opts=opts,
-    ).after(*network.ready)
+    )
+    return found.within(isolated=network.isolated).after(*network.ready)
 
 
 def endpoint(access: EndpointAccess) -> EndpointArgs:

@@ -230,9 +230,8 @@ def connect(
 ) -> NetworkConnection:
     """Return the network that the ``network`` block asks for: a new one called ``name``, or the one that exists."""
     if isinstance(settings, ExistingNetwork):
-        return NetworkConnection(
-            vpc_id=settings.existing.vpc_id, private_subnets=dict(settings.existing.private_subnets)
-        )
+        vpc = settings.existing
+        return NetworkConnection(vpc_id=vpc.vpc_id, private_subnets=dict(vpc.private_subnets), isolated=vpc.isolated)
     return Network(name, NetworkArgs(settings=settings), opts).connection
 
 

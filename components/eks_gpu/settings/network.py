@@ -98,6 +98,10 @@ class ExistingVpc(Block):
     private_subnets: Mapping[str, str]
     """Id of one private subnet for each zone to use, by the zone's name. Nodes and mount targets go there."""
 
+    isolated: bool = False
+    """Whether those subnets have no way to the internet, so that Karpenter does not wait for services of AWS that it
+    cannot reach, IAM and pricing. The endpoints of the others must be there."""
+
     @field_validator("vpc_id")
     @classmethod
     def _is_a_vpc_id(cls, text: str) -> str:

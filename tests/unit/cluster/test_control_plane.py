@@ -160,7 +160,9 @@ def test_the_connection_holds_the_network_and_waits_for_it() -> None:
 def test_the_connection_says_whether_nodes_reach_the_internet(*, isolated: bool) -> None:
     def program() -> None:
         network = NetworkConnection(vpc_id="vpc-1", private_subnets=SUBNETS, isolated=isolated)
+        existing = ExistingCluster(existing=ExistingControlPlane(name="theirs", version="1.35"))
         assert connect("cluster", NewCluster(version="1.34"), network).isolated is isolated
+        assert connect("theirs", existing, network).isolated is isolated
 
     record(program)
 

@@ -104,6 +104,14 @@ def test_only_a_network_without_nat_is_isolated(nat: Nat) -> None:
     record(program)
 
 
+@pytest.mark.parametrize("isolated", [False, True])
+def test_an_existing_network_is_isolated_if_it_is_said_to_be(*, isolated: bool) -> None:
+    subnets = {"us-east-1a": "subnet-0a1b2c3d", "us-east-1b": "subnet-0b1c2d3e"}
+    vpc = ExistingVpc(vpc_id="vpc-0a1b2c3d", private_subnets=subnets, isolated=isolated)
+
+    assert connect("network", ExistingNetwork(existing=vpc)).isolated is isolated
+
+
 def test_endpoints_answer_https_from_inside_the_vpc_only() -> None:
     group = _record(Nat.NONE).one("aws:ec2/securityGroup:SecurityGroup")
 

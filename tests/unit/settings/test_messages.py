@@ -81,7 +81,8 @@ def test_a_mistake_in_an_existing_block_says_nothing_of_the_new_kind(good: str, 
     assert _message(write, text) == (
         "stacks/Pulumi.prod.yaml has 2 problems:\n"
         "  network.existing.vpc_id (line 7): is missing: Id of the VPC: vpc- and 8 to 17 hexadecimal digits\n"
-        "  network.existing.vpc_ids (line 8): is no key here; did you mean vpc_id?; keys are vpc_id, private_subnets"
+        "  network.existing.vpc_ids (line 8): is no key here; did you mean vpc_id?; "
+        "keys are vpc_id, private_subnets, isolated"
     )
 
 

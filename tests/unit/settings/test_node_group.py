@@ -51,6 +51,17 @@ def test_n09_spot_for_training_that_resumes_is_taken() -> None:
     assert group.capacity is Capacity.SPOT
 
 
+@pytest.mark.parametrize("zones", [None, ["us-east-1a", "us-east-1b"]])
+def test_n10_training_that_auto_scaling_would_move_between_zones_is_refused(zones: list[str] | None) -> None:
+    with pytest.raises(ValidationError, match=r"evens out nodes between zones, .* give one zone, such as zones:"):
+        NodeGroup.model_validate({**G5, "purpose": "training", "zones": zones})
+
+
+@pytest.mark.parametrize("kept", [{"zones": ["us-east-1a"]}, {"resumable": True}, {"count": 1}])
+def test_n10_training_in_one_zone_or_that_resumes_or_on_one_node_is_taken(kept: dict[str, Any]) -> None:
+    assert NodeGroup.model_validate({**G5, "purpose": "training", **kept}).purpose is Purpose.TRAINING
+
+
 def test_reserved_is_no_capacity_of_a_group() -> None:
     with pytest.raises(ValidationError):
         NodeGroup.model_validate({**G5, "capacity": "reserved"})
