@@ -16,62 +16,26 @@ import datetime as dt
 import os
 import sys
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent import futures
 from typing import Any, Final
 
 import grpc
 from google.protobuf import empty_pb2, json_format
 from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc
-from pulumi_policy import (
-    EnforcementLevel,
-    PolicyConfigSchema,
-    ResourceValidationPolicy,
-    StackValidationPolicy,
-)
-from pulumi_policy import Severity as PulumiSeverity
-from pulumi_policy.policy import Policy, _PolicyAnalyzerServicer
+from pulumi_policy import EnforcementLevel
+from pulumi_policy.policy import _PolicyAnalyzerServicer
 
-from eks_gpu_policies.configuration import SCHEMA, Configuration, ConfigurationError, Unanswered, configure
+from eks_gpu_policies.configuration import Configuration, ConfigurationError, Unanswered, configure
 from eks_gpu_policies.engine import evaluate
+from eks_gpu_policies.protocol import LEVELS, VERSION, AnyRule, about_run, diagnostic, pack_policy, policy
 from eks_gpu_policies.report import PACK, Finding, Report
 from eks_gpu_policies.resource import Resource
-from eks_gpu_policies.rule import Level, Rule, Scope, Severity
+from eks_gpu_policies.rule import Level, Scope
 from eks_gpu_policies.wire import program_resource, stack_resource
 
-VERSION: Final = "0.1.0"
-"""What diagnostics carry; the engine shows the version of ``PulumiPolicy.yaml``."""
-
-BY_ENVIRONMENT: Final = EnforcementLevel.REMEDIATE
-"""The level the pack declares for every rule, meaning "the environment decides".
-
-The engine fills in the declared level where nobody configures one, so an override can be told from the default only
-if the default is a level that nobody configures. No rule remediates anything, so nobody configures this one.
-"""
-
-_LEVELS: Final[Mapping[int, Level]] = {
-    analyzer_pb2.ADVISORY: Level.ADVISORY,
-    analyzer_pb2.MANDATORY: Level.MANDATORY,
-    analyzer_pb2.DISABLED: Level.DISABLED,
-}
-_WIRE_LEVELS: Final = {Level.ADVISORY: analyzer_pb2.ADVISORY, Level.MANDATORY: analyzer_pb2.MANDATORY}
-_SEVERITIES: Final = {
-    Severity.CRITICAL: PulumiSeverity.CRITICAL,
-    Severity.HIGH: PulumiSeverity.HIGH,
-    Severity.MEDIUM: PulumiSeverity.MEDIUM,
-    Severity.LOW: PulumiSeverity.LOW,
-}
-_WIRE_SEVERITIES: Final = {
-    Severity.CRITICAL: analyzer_pb2.POLICY_SEVERITY_CRITICAL,
-    Severity.HIGH: analyzer_pb2.POLICY_SEVERITY_HIGH,
-    Severity.MEDIUM: analyzer_pb2.POLICY_SEVERITY_MEDIUM,
-    Severity.LOW: analyzer_pb2.POLICY_SEVERITY_LOW,
-}
-_ABOUT: Final = "What the pack says about the run itself: what was judged, waived, and could not be judged."
 _UNLIMITED: Final = -1
 _WORKERS: Final = 4
-
-AnyRule = Rule[Any]
 
 
 class Servicer(_PolicyAnalyzerServicer):
@@ -82,7 +46,7 @@ class Servicer(_PolicyAnalyzerServicer):
         super().__init__(
             PACK,
             VERSION,
-            [_pack_policy(), *(_policy(rule) for rule in rules)],
+            [pack_policy(), *(policy(rule) for rule in rules)],
             EnforcementLevel.ADVISORY,
             description="What must be true of any GPU deployment on Amazon EKS.",
             display_name="EKS GPU",
@@ -120,9 +84,9 @@ class Servicer(_PolicyAnalyzerServicer):
         configured = request.policyConfig
         with self._lock:
             self._levels = {
-                name: _LEVELS[policy.enforcementLevel]
+                name: LEVELS[policy.enforcementLevel]
                 for name, policy in configured.items()
-                if policy.enforcementLevel in _LEVELS
+                if policy.enforcementLevel in LEVELS
             }
             self._pack_config = json_format.MessageToDict(configured[PACK].properties) if PACK in configured else {}
             self._configuration = None
@@ -157,7 +121,7 @@ class Servicer(_PolicyAnalyzerServicer):
         report = self._judge((resource,), self._alone, configuration, partial=True)
         with self._lock:
             self._told.update(report.findings)
-        return analyzer_pb2.AnalyzeResponse(diagnostics=[_diagnostic(finding) for finding in report.findings])
+        return analyzer_pb2.AnalyzeResponse(diagnostics=[diagnostic(finding) for finding in report.findings])
 
     def AnalyzeStack(  # noqa: N802 - the protocol's name
         self, request: analyzer_pb2.AnalyzeStackRequest, _context: grpc.ServicerContext
@@ -174,7 +138,7 @@ class Servicer(_PolicyAnalyzerServicer):
         news = [finding for finding in report.findings if finding not in told]
         self._sum_up(report)
         return analyzer_pb2.AnalyzeResponse(
-            diagnostics=[*(_diagnostic(finding) for finding in news), *self._unanswered(report, configuration)]
+            diagnostics=[*(diagnostic(finding) for finding in news), *self._unanswered(report, configuration)]
         )
 
     @staticmethod
@@ -196,10 +160,10 @@ class Servicer(_PolicyAnalyzerServicer):
         """Yield what was not evaluated, as far as that was asked for."""
         missed = report.not_evaluated
         if missed and configuration.fail_on_not_evaluated:
-            yield _about_run(Level.MANDATORY, f"{len(missed)} checks could not be evaluated, and none may be left open")
+            yield about_run(Level.MANDATORY, f"{len(missed)} checks could not be evaluated, and none may be left open")
         if configuration.not_evaluated is Unanswered.LIST or configuration.fail_on_not_evaluated:
             for item in missed:
-                yield _about_run(Level.ADVISORY, f"not evaluated: {item.text}", item.urn)
+                yield about_run(Level.ADVISORY, f"not evaluated: {item.text}", item.urn)
 
     def _sum_up(self, report: Report) -> None:
         """Write one line on the run to standard error.
@@ -216,72 +180,8 @@ class Servicer(_PolicyAnalyzerServicer):
             silent, self._complained = self._complained, True
         reasons = () if silent else error.problems
         return analyzer_pb2.AnalyzeResponse(
-            diagnostics=[_about_run(Level.MANDATORY, f"the policies could not run: {reason}") for reason in reasons]
+            diagnostics=[about_run(Level.MANDATORY, f"the policies could not run: {reason}") for reason in reasons]
         )
-
-
-def _policy(rule: AnyRule) -> Policy:
-    """Return a rule as the SDK describes policies; its verdicts do not go through this object."""
-    kind = ResourceValidationPolicy if rule.scope is Scope.RESOURCE else StackValidationPolicy
-    return kind(
-        rule.id,
-        rule.why,
-        _decided_by_the_servicer,
-        enforcement_level=BY_ENVIRONMENT,
-        display_name=rule.title,
-        severity=_SEVERITIES[rule.severity],
-        remediation_steps=rule.fix,
-        tags=[rule.area, *rule.lessons],
-    )
-
-
-def _pack_policy() -> Policy:
-    return StackValidationPolicy(
-        PACK,
-        _ABOUT,
-        _decided_by_the_servicer,
-        enforcement_level=EnforcementLevel.ADVISORY,
-        config_schema=PolicyConfigSchema({key: dict(value) for key, value in SCHEMA.items()}),
-        display_name="The run itself",
-        severity=PulumiSeverity.LOW,
-    )
-
-
-def _decided_by_the_servicer(_args: object, _report: object) -> None:
-    """Say nothing: the SDK wants a callback for each policy, and the servicer never calls it."""
-
-
-def _diagnostic(finding: Finding) -> analyzer_pb2.AnalyzeDiagnostic:
-    return analyzer_pb2.AnalyzeDiagnostic(
-        policyName=finding.rule,
-        policyPackName=PACK,
-        policyPackVersion=VERSION,
-        description=finding.title,
-        message=_message(finding),
-        urn=finding.urn,
-        enforcementLevel=_WIRE_LEVELS[finding.level],
-        severity=_WIRE_SEVERITIES[finding.severity],
-    )
-
-
-def _message(finding: Finding) -> str:
-    """Return what the engine does not show by itself: it prints the rule and the resource above the message."""
-    if finding.rule == PACK:
-        return f"{finding.resource}: {finding.sentence}"
-    return f"{finding.path}: {finding.sentence}" if finding.path else finding.sentence
-
-
-def _about_run(level: Level, message: str, urn: str = "") -> analyzer_pb2.AnalyzeDiagnostic:
-    return analyzer_pb2.AnalyzeDiagnostic(
-        policyName=PACK,
-        policyPackName=PACK,
-        policyPackVersion=VERSION,
-        description=_ABOUT,
-        message=message,
-        urn=urn,
-        enforcementLevel=_WIRE_LEVELS[level],
-        severity=_WIRE_SEVERITIES[Severity.HIGH if level is Level.MANDATORY else Severity.LOW],
-    )
 
 
 def serve(rules: Sequence[AnyRule]) -> None:

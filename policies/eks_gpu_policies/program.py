@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from eks_gpu.planning.graph import Graph
+from eks_gpu.planning.reading import attempt
 from eks_gpu_policies import tokens
 from eks_gpu_policies.resource import Resource
 
@@ -30,6 +31,8 @@ class Program:
         """Hold ``resources``, the last of each URN."""
         self.by_urn: Mapping[str, Resource] = {resource.urn: resource for resource in resources}
         self._computed_from: dict[tuple[str, str, tuple[str, ...]], tuple[Resource, ...]] = {}
+        self._named: dict[str, dict[str, list[Resource]]] = {}
+        self._users: dict[tuple[str, str, tuple[str, ...]], dict[str, list[Resource]]] = {}
         self._by_type: dict[str, list[Resource]] = {}
         for resource in self.by_urn.values():
             self._by_type.setdefault(tokens.whole(resource.type), []).append(resource)
@@ -42,6 +45,26 @@ class Program:
     def of_type(self, *types: str) -> tuple[Resource, ...]:
         """Return the resources of any of ``types``, patches of Kubernetes objects included."""
         return tuple(resource for token in types for resource in self._by_type.get(token, ()))
+
+    def named(self, token: str, name: str) -> tuple[Resource, ...]:
+        """Return the Kubernetes objects of a type whose ``metadata.name`` is known to be ``name``."""
+        if token not in self._named:
+            index = self._named[token] = {}
+            for resource in self.of_type(token):
+                own = attempt(resource.kubernetes_name)
+                if isinstance(own, str):
+                    index.setdefault(own, []).append(resource)
+        return tuple(self._named[token].get(name, ()))
+
+    def users_of(self, source: Resource, prop: str, *types: str) -> tuple[Resource, ...]:
+        """Return the resources of ``types`` whose property ``prop`` was computed from ``source``."""
+        question = (tokens.whole(source.type), prop, types)
+        if question not in self._users:
+            index = self._users[question] = {}
+            for user in self.of_type(*types):
+                for origin in self.computed_from(user, prop, question[0]):
+                    index.setdefault(origin.urn, []).append(user)
+        return tuple(self._users[question].get(source.urn, ()))
 
     @cached_property
     def graph(self) -> Graph:

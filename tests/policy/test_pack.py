@@ -20,7 +20,8 @@ from pulumi_policy.policy import _PolicyAnalyzerServicer
 from eks_gpu.planning.unknown import UNKNOWN
 from eks_gpu_policies import examples, tokens
 from eks_gpu_policies.configuration import ENVIRONMENT_VARIABLE, PLATFORM_KEY, SCHEMA
-from eks_gpu_policies.pack import VERSION, Servicer
+from eks_gpu_policies.pack import Servicer
+from eks_gpu_policies.protocol import VERSION
 from eks_gpu_policies.report import PACK
 from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.rule import Scope, Severity

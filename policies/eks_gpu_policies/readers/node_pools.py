@@ -73,10 +73,9 @@ def node_class_of(pool: Resource, program: Program) -> Resource:
     place = reference["name"]
     if reference["group"].text() == labels.EKS_AUTO_DOMAIN:
         raise NotKnownError(place.not_known("EKS Auto Mode decides it"))
-    classes = program.of_type(tokens.NODE_CLASS)
     name = attempt(place.text)
-    found = [item for item in classes if isinstance(name, str) and attempt(item.kubernetes_name) == name]
-    found = found or list(program.computed_from(pool, "spec", tokens.NODE_CLASS))
+    found = program.named(tokens.NODE_CLASS, name) if isinstance(name, str) else ()
+    found = found or program.computed_from(pool, "spec", tokens.NODE_CLASS)
     if len(found) == 1:
         return found[0]
     raise NotKnownError(place.not_known("the EC2NodeClass is not in the stack"))

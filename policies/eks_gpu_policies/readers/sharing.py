@@ -69,11 +69,10 @@ def config_map(release: Resource, name: View, program: Program) -> Resource:
 
     Raises ``NotKnownError`` when it is not, or not plainly, in the stack.
     """
-    maps = program.of_type(tokens.CONFIG_MAP)
     if isinstance(name.data, str):
-        found = [item for item in maps if item.kubernetes_name() == name.data]
+        found = program.named(tokens.CONFIG_MAP, name.data)
     else:
-        found = list(program.computed_from(release, "values", tokens.CONFIG_MAP))
+        found = program.computed_from(release, "values", tokens.CONFIG_MAP)
     if len(found) != 1:
         raise NotKnownError(name.not_known("the ConfigMap is not in the stack"))
     return found[0]

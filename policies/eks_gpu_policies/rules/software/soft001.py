@@ -113,9 +113,7 @@ def _pod_user(urn: str, runtime_class: object, stack: Stack) -> Iterator[Outcome
 
 
 def _user(user: _User, stack: Stack) -> Iterator[Outcome]:
-    owners = [
-        item for item in stack.of_type(tokens.RUNTIME_CLASS) if attempt(item.kubernetes_name) == user.runtime_class
-    ]
+    owners = stack.named(tokens.RUNTIME_CLASS, user.runtime_class)
     operator = _operator(stack)
     if operator is not None and user.runtime_class == operator[1]:
         yield from _ordered(user, operator[0], stack)

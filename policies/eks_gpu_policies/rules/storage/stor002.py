@@ -28,16 +28,12 @@ def _check(file_system: Resource, stack: Stack) -> Iterator[Outcome]:
     pools = _pools(file_system, stack)
     if not pools:
         return
-    targets = [
-        target
-        for target in stack.of_type(tokens.MOUNT_TARGET)
-        if file_system in stack.computed_from(target, "fileSystemId", tokens.FILE_SYSTEM)
-    ]
+    targets = stack.users_of(file_system, "fileSystemId", tokens.MOUNT_TARGET)
     if not targets:
         yield Problem("has no mount target in the stack, so that no node can mount it")
         return
     yield from clauses(
-        *(_covers(pool, targets, stack) for pool in pools),
+        _covers(pools, targets, stack),
         *(_admits_nfs(target, stack) for target in targets),
     )
 
@@ -50,11 +46,14 @@ def _pools(file_system: Resource, stack: Stack) -> tuple[Pool, ...]:
     return tuple(pool for pool in stack.gpu_pools if any(stack.may_land(pod, pool) for pod in pods))
 
 
-def _covers(pool: Pool, targets: list[Resource], stack: Stack) -> Iterator[Outcome]:
-    nodes = stack.locations(pool)
+def _covers(pools: tuple[Pool, ...], targets: tuple[Resource, ...], stack: Stack) -> Iterator[Outcome]:
     there = [item for target in targets for item in locations(target, "subnetId", (target.view["subnetId"],), stack)]
+    yield from clauses(*(_pool(pool, there, stack) for pool in pools))
+
+
+def _pool(pool: Pool, there: list[Location], stack: Stack) -> Iterator[Outcome]:
     reachable = {item.id for item in there}
-    elsewhere = [item for item in nodes if item.id not in reachable]
+    elsewhere = [item for item in stack.locations(pool) if item.id not in reachable]
     missing = sorted({zone_of(item) for item in elsewhere} - _zones(there)) if elsewhere else []
     for zone in missing:
         yield Problem(f"has no mount target in {zone}, where nodes of {pool.name} may be")
@@ -77,11 +76,9 @@ def _admits_nfs(target: Resource, stack: Stack) -> Iterator[Outcome]:
 
 def _rules(group: Resource, stack: Stack) -> Iterator[View]:
     yield from group.view["ingress"].items()
-    for rule in stack.of_type(tokens.SECURITY_GROUP_RULE, tokens.SECURITY_GROUP_INGRESS):
-        if group in stack.computed_from(rule, "securityGroupId", tokens.SECURITY_GROUP):
-            incoming = rule.type == tokens.SECURITY_GROUP_INGRESS or rule.view["type"].text() == "ingress"
-            if incoming:
-                yield rule.view
+    for rule in stack.users_of(group, "securityGroupId", tokens.SECURITY_GROUP_RULE, tokens.SECURITY_GROUP_INGRESS):
+        if rule.type == tokens.SECURITY_GROUP_INGRESS or rule.view["type"].text() == "ingress":
+            yield rule.view
 
 
 def _admits(rule: View) -> bool:
