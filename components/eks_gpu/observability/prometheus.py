@@ -21,6 +21,10 @@ _NOT_ON_EKS: tuple[str, ...] = ("kubeControllerManager", "kubeEtcd", "kubeProxy"
 """What EKS lets nobody scrape: its control plane, and kube-proxy, whose metrics are bound to the node's own loopback
 address. Switched on, their alerts fire for ever."""
 
+_OF_FIXED_CLUSTERS: tuple[str, ...] = ("KubeCPUOvercommit", "KubeMemoryOvercommit")
+"""Alerts of the chart that ask whether the other nodes could take over the work of the largest. They never can that of
+a GPU node, and need not, because it is replaced: one p4d.24xlarge with a job on it and they fire for ever."""
+
 _SAMPLES_SHARE: Final = 0.8
 """Part of the disk that samples may fill. Compaction and the write-ahead log need the rest; a Prometheus whose disk is
 full ends and does not start again."""
@@ -48,6 +52,7 @@ def chart_values(settings: BundledPrometheus) -> dict[str, Any]:
         "kube-state-metrics": {"metricLabelsAllowlist": [f"nodes=[{','.join(NODE_LABELS)}]"]},
         # The nodes' own exporter must reach the GPU nodes, for instance to see a disk fill up with images.
         "prometheus-node-exporter": {"tolerations": [taints.TOLERATE_EVERYTHING]},
+        "defaultRules": {"disabled": dict.fromkeys(_OF_FIXED_CLUSTERS, True)},
         **{part: {"enabled": False} for part in _NOT_ON_EKS},
     }
 

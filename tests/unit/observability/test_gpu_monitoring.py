@@ -246,3 +246,8 @@ def test_a_volume_is_claimed_only_where_its_class_is_named() -> None:
 @pytest.mark.parametrize("part", ["kubeControllerManager", "kubeEtcd", "kubeProxy", "kubeScheduler"])
 def test_what_eks_hides_is_not_scraped(part: str) -> None:
     assert prometheus.chart_values(BundledPrometheus())[part] == {"enabled": False}
+
+
+@pytest.mark.parametrize("alert", ["KubeCPUOvercommit", "KubeMemoryOvercommit"])
+def test_that_no_other_node_could_replace_a_gpu_node_is_no_alert(alert: str) -> None:
+    assert prometheus.chart_values(BundledPrometheus())["defaultRules"]["disabled"][alert] is True
