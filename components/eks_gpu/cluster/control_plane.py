@@ -125,7 +125,7 @@ class Cluster(Component):
             name=cluster_name,
             version=args.settings.version,
             vpc_id=args.network.vpc_id,
-            private_subnet_ids=list(args.network.private_subnets.values()),
+            private_subnet_ids=control_plane_subnets(args.network.private_subnets),
             authentication_mode=eks.AuthenticationMode.API,
             encryption_config_key_arn=key.arn,
             enabled_cluster_log_types=list(LOG_TYPES),
@@ -183,6 +183,15 @@ def connect(
         opts=opts,
     )
     return found.within(isolated=network.isolated).after(*network.ready)
+
+
+def control_plane_subnets(private: Mapping[str, pulumi.Input[str]]) -> list[pulumi.Input[str]]:
+    """Return the subnets that the control plane has interfaces in: those of the first zones, in the order given.
+
+    Two and not all, because EKS refuses a further zone for a control plane that exists; so a zone that is added for
+    nodes leaves it alone. Nodes of any zone of the VPC reach it.
+    """
+    return list(private.values())[: facts.CONTROL_PLANE_ZONES]
 
 
 def endpoint(access: EndpointAccess) -> EndpointArgs:

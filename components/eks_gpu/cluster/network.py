@@ -231,7 +231,9 @@ def connect(
     """Return the network that the ``network`` block asks for: a new one called ``name``, or the one that exists."""
     if isinstance(settings, ExistingNetwork):
         vpc = settings.existing
-        return NetworkConnection(vpc_id=vpc.vpc_id, private_subnets=dict(vpc.private_subnets), isolated=vpc.isolated)
+        # By name, because the engine hands a mapping over without its order.
+        subnets = dict(sorted(vpc.private_subnets.items()))
+        return NetworkConnection(vpc_id=vpc.vpc_id, private_subnets=subnets, isolated=vpc.isolated)
     return Network(name, NetworkArgs(settings=settings), opts).connection
 
 

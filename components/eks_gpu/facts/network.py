@@ -46,6 +46,11 @@ PRIVATE_SERVICES: tuple[str, ...] = (
 call: a VPC without a way to the internet needs an interface endpoint for each. IAM and pricing have none in the
 regions."""
 
+CONTROL_PLANE_ZONES = 2
+"""Zones that a control plane needs subnets in, and that it keeps: subnets may be added later only in the zones that it
+was made with (EKS user guide, "VPC and subnet requirements"; aws/containers-roadmap issue 2330). Nodes may be in any
+zone."""
+
 SMALLEST_VPC_PREFIX = 20
 LARGEST_VPC_PREFIX = 16
 """AWS allows /16 to /28. Pods take addresses of the VPC, so a network smaller than /20 (509 addresses a zone) is

@@ -17,9 +17,6 @@ from eks_gpu.settings.log_retention import RetentionDays
 EXISTING: Final = "existing"
 """The key that says that something is there already, in the ``network`` and ``cluster`` blocks alike."""
 
-FEWEST_ZONES: Final = 2
-"""An EKS control plane needs subnets in two zones."""
-
 PRIVATE_RANGES: Final = tuple(
     ipaddress.IPv4Network(block) for block in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10")
 )
@@ -57,9 +54,10 @@ class NewNetwork(Block):
     network and everything in it; give one that overlaps with nothing it will ever be connected to."""
 
     zones: tuple[str, ...] = Field(min_length=1)
-    """Availability zones, at least two, such as ``us-east-1a``. A zone's subnets have their place by its letter, so
-    adding or removing one moves no other; system nodes are replaced, the new ones first. Which zones sell which GPUs
-    differs, so there is no default."""
+    """Availability zones, at least two, such as ``us-east-1a``. The first two are the control plane's as well, which
+    keeps them for life, so add further ones at the end. A zone's subnets have their place by its letter, so adding or
+    removing one moves no other; system nodes are replaced, the new ones first. Which zones sell which GPUs differs, so
+    there is no default."""
 
     nat: Nat = Nat.SINGLE
     """How private subnets reach the internet. A single gateway by default; production takes ``per-zone``."""
@@ -96,7 +94,8 @@ class ExistingVpc(Block):
     """Id of the VPC: ``vpc-`` and 8 to 17 hexadecimal digits."""
 
     private_subnets: Mapping[str, str]
-    """Id of one private subnet for each zone to use, by the zone's name. Nodes and mount targets go there."""
+    """Id of one private subnet for each zone to use, by the zone's name. Nodes and mount targets go there; the control
+    plane of a new cluster takes the first two by name, for life."""
 
     isolated: bool = False
     """Whether those subnets have no way to the internet, so that Karpenter does not wait for services of AWS that it
@@ -153,7 +152,7 @@ def check_zones(zones: Iterable[str]) -> None:
         )
     if len(set(names)) < len(names):
         raise ValueError(f"{', '.join(names)} names a zone twice; name each zone once")
-    if len(names) < FEWEST_ZONES:
+    if len(names) < network.CONTROL_PLANE_ZONES:
         raise ValueError(f"{', '.join(names)} is one zone, but EKS needs subnets in two; add another zone")
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pulumi
 import pytest
 
-from eks_gpu.cluster.control_plane import LOG_TYPES, Cluster, ClusterArgs, connect, endpoint
+from eks_gpu.cluster.control_plane import LOG_TYPES, Cluster, ClusterArgs, connect, control_plane_subnets, endpoint
 from eks_gpu.cluster.network_connection import NetworkConnection
 from eks_gpu.planning.unknown import UNKNOWN
 from eks_gpu.recording import Recording, record
@@ -36,8 +36,15 @@ def test_the_control_plane_is_in_the_private_subnets_of_the_network(*, outputs: 
     control_plane = _record(outputs=outputs).one(EKS_CLUSTER)
 
     assert control_plane["vpcId"] == "vpc-1"
-    assert control_plane["privateSubnetIds"] == list(SUBNETS.values())
+    assert control_plane["privateSubnetIds"] == list(SUBNETS.values())[:2]
     assert control_plane["version"] == "1.35"
+
+
+def test_a_further_zone_leaves_the_control_plane_alone_because_eks_would_refuse_it() -> None:
+    before = {"us-east-1b": "subnet-b", "us-east-1a": "subnet-a"}
+
+    assert control_plane_subnets(before) == ["subnet-b", "subnet-a"]
+    assert control_plane_subnets({**before, "us-east-1c": "subnet-c"}) == control_plane_subnets(before)
 
 
 def test_nothing_of_the_control_plane_floats() -> None:

@@ -104,6 +104,13 @@ def test_only_a_network_without_nat_is_isolated(nat: Nat) -> None:
     record(program)
 
 
+def test_the_subnets_of_an_existing_network_are_in_the_order_of_their_zones_whoever_read_them() -> None:
+    subnets = {"us-east-1b": "subnet-0b1c2d3e", "us-east-1a": "subnet-0a1b2c3d"}
+    vpc = ExistingVpc(vpc_id="vpc-0a1b2c3d", private_subnets=subnets)
+
+    assert list(connect("network", ExistingNetwork(existing=vpc)).private_subnets) == ["us-east-1a", "us-east-1b"]
+
+
 @pytest.mark.parametrize("isolated", [False, True])
 def test_an_existing_network_is_isolated_if_it_is_said_to_be(*, isolated: bool) -> None:
     subnets = {"us-east-1a": "subnet-0a1b2c3d", "us-east-1b": "subnet-0b1c2d3e"}
