@@ -7,7 +7,7 @@ Whoever is nearer to the run wins: what ``--policy-pack-config`` says, then ``EK
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
@@ -56,6 +56,14 @@ class Configuration:
     """Levels of single rules, by id, that replace those of the environment."""
 
 
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a file for ``--policy-pack-config`` says, in the form that :func:`configure` takes."""
+
+    options: Mapping[str, object] = field(default_factory=dict)
+    levels: Mapping[str, Level] = field(default_factory=dict)
+
+
 SCHEMA: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
     {
         "environment": {
@@ -98,18 +106,49 @@ SCHEMA: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
 T = TypeVar("T")
 
 
+def read_given(content: object, policy: str, rules: Collection[str]) -> Given:
+    """Read the content of a file for ``--policy-pack-config`` as the engine does.
+
+    For each rule a level, or a mapping with ``enforcementLevel``; for ``policy`` a mapping with its options; under
+    ``all`` a level for every rule that has none of its own. Raise :class:`ConfigurationError` with every mistake.
+    """
+    reading = _Reading()
+    if not isinstance(content, Mapping):
+        raise ConfigurationError((f"the configuration of the pack is no mapping; it has rules and {policy}",))
+    options: dict[str, object] = {}
+    levels: dict[str, Level] = {}
+    for name, said in content.items():
+        settings = said if isinstance(said, Mapping) else {_LEVEL: said}
+        level = reading.choice(settings, _LEVEL, Level, f"the level of {name}")
+        if name == policy:
+            options = {key: value for key, value in settings.items() if key != _LEVEL}
+        elif level is not None:
+            levels[str(name)] = level
+    reading.refuse()
+    common = levels.pop(_ALL, None)
+    return Given(options, levels if common is None else {**dict.fromkeys(rules, common), **levels})
+
+
+_ALL: Final = "all"
+_LEVEL: Final = "enforcementLevel"
+
+
 def configure(
     pack: Mapping[str, object],
     variables: Mapping[str, str],
     stack: Mapping[str, str],
     levels: Mapping[str, Level] = MappingProxyType({}),
+    rules: Collection[str] | None = None,
 ) -> Configuration:
     """Return the configuration of a run; raise :class:`ConfigurationError` with every mistake.
 
     ``pack`` is the configuration of the policy ``eks-gpu``, ``variables`` the process's environment, ``stack`` the
-    stack's configuration as the engine has it: full keys, structured values as JSON text.
+    stack's configuration as the engine has it: full keys, structured values as JSON text. ``rules`` are the ids that
+    ``levels`` may speak of; None: any.
     """
     reading = _Reading()
+    reading.known(pack, SCHEMA, "is no option of the policy eks-gpu")
+    reading.known(levels, levels if rules is None else rules, "is no rule of this pack")
     variables = {key: value for key, value in variables.items() if value}
     platform = reading.platform(stack.get(PLATFORM_KEY))
     named = (
@@ -155,6 +194,11 @@ class _Reading:
         """Raise if there was any mistake."""
         if self._problems:
             raise ConfigurationError(tuple(self._problems))
+
+    def known(self, given: Mapping[str, object], names: Collection[str], otherwise: str) -> None:
+        """Remember every name that does not exist: what it says would have no effect, and nobody would know."""
+        for name in sorted(given.keys() - set(names)):
+            self._problems.append(f"{name} {otherwise} ({_meant(name, names)})")
 
     def platform(self, text: str | None) -> Mapping[str, Any]:
         """Return the stack's own settings; whatever is wrong with them beyond YAML is their loader's business."""
@@ -222,6 +266,15 @@ class _Reading:
         except WaiverError as error:
             self._problems.extend(error.problems)
             return ()
+
+
+def _meant(name: str, names: Collection[str]) -> str:
+    # Only who has mistyped pays for it.
+    import difflib  # noqa: PLC0415
+
+    lowered = {one.lower(): one for one in names}
+    close = difflib.get_close_matches(name.lower(), lowered, n=1)
+    return f"did you mean {lowered[close[0]]}?" if close else f"there are {', '.join(names)}"
 
 
 def _are_texts(value: object) -> bool:

@@ -96,7 +96,9 @@ class Servicer(_PolicyAnalyzerServicer):
         with self._lock:
             if self._configuration is None:
                 levels = {name: level for name, level in self._levels.items() if name != PACK}
-                self._configuration = configure(self._pack_config, os.environ, self._stack_config, levels)
+                self._configuration = configure(
+                    self._pack_config, os.environ, self._stack_config, levels, [rule.id for rule in self._rules]
+                )
             return self._configuration
 
     # --- verdicts ---

@@ -15,6 +15,7 @@ from eks_gpu_policies.configuration import (
     ConfigurationError,
     Unanswered,
     configure,
+    read_given,
 )
 from eks_gpu_policies.rule import Environment, Level
 
@@ -93,6 +94,32 @@ def test_what_makes_no_sense_is_refused_with_its_place_and_value(
     with pytest.raises(ConfigurationError) as caught:
         configure(pack, variables, stack)
     assert caught.value.problems[0].startswith(says)
+
+
+@pytest.mark.parametrize(
+    ("pack", "levels", "says"),
+    [
+        ({"enviroment": "dev"}, {}, "enviroment is no option of the policy eks-gpu (did you mean environment?)"),
+        (
+            {"monthlyBudgetUSD": 5},
+            {},
+            "monthlyBudgetUSD is no option of the policy eks-gpu (did you mean monthlyBudgetUsd?)",
+        ),
+        ({}, {"NODE400": Level.ADVISORY}, "NODE400 is no rule of this pack (did you mean NODE004?)"),
+        ({}, {"x": Level.ADVISORY}, "x is no rule of this pack (there are NODE004, COST001)"),
+    ],
+)
+def test_what_would_have_no_effect_is_refused(pack: dict[str, object], levels: dict[str, Level], says: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        configure(pack, {}, {}, levels, ["NODE004", "COST001"])
+    assert caught.value.problems == (says,)
+
+
+def test_a_level_for_all_rules_gives_way_to_those_of_single_rules() -> None:
+    content = {"all": "advisory", "NODE004": {"enforcementLevel": "disabled"}, "eks-gpu": {"environment": "dev"}}
+    given = read_given(content, "eks-gpu", ["NODE004", "COST001"])
+    assert given.levels == {"NODE004": Level.DISABLED, "COST001": Level.ADVISORY}
+    assert given.options == {"environment": "dev"}
 
 
 def test_all_mistakes_are_told_at_once() -> None:

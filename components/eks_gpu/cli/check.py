@@ -11,7 +11,7 @@ import typer
 from eks_gpu.cli import exit_codes
 
 
-def check(
+def check(  # noqa: PLR0913, PLR0917 - the options of a command, each with its help
     stack: Annotated[
         str | None, typer.Argument(help="Stack to check, such as dev. Every stack of the project when left out.")
     ] = None,
@@ -24,6 +24,10 @@ def check(
             help="dev, staging or prod: how strict the rules are. The stack's own environment when left out, prod if it"
             " names none."
         ),
+    ] = None,
+    policy_pack_config: Annotated[
+        Path | None,
+        typer.Option(help="JSON file with levels, budget and waivers, as `pulumi preview` takes it for the pack."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document for machines.")] = False,
     not_evaluated: Annotated[
@@ -48,7 +52,7 @@ def check(
     for name in stacks_to_run(project, stack):
         with working(f"checking {name}", quiet=as_json):
             recorded = record_stack(project, name)
-            reports[name] = judge(recorded, environment)
+            reports[name] = judge(recorded, environment, policy_pack_config)
         if not as_json:
             print_report(name, reports[name], recorded.recording.unanswered, list_not_evaluated=not_evaluated)
     if as_json:

@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 import os
+from pathlib import Path
 
 from eks_gpu.cli.exit_codes import CannotRun
 from eks_gpu.cli.program import Recorded
 from eks_gpu.recording import RecordedResource
-from eks_gpu_policies.configuration import ConfigurationError, configure
+from eks_gpu_policies.configuration import ConfigurationError, Given, configure, read_given
 from eks_gpu_policies.engine import evaluate
-from eks_gpu_policies.report import Report
+from eks_gpu_policies.report import PACK, Report
 from eks_gpu_policies.resource import Resource
-from eks_gpu_policies.rules import RULES
+from eks_gpu_policies.rules import BY_ID, RULES
 
 
-def judge(recorded: Recorded, environment: str | None = None) -> Report:
+def judge(recorded: Recorded, environment: str | None = None, pack_config: Path | None = None) -> Report:
     """Return what every rule says of a recorded stack.
 
-    ``environment`` wins over ``EKS_GPU_ENVIRONMENT`` and the stack's own settings, as in the policy pack.
+    ``pack_config`` is a file such as ``pulumi preview`` takes with ``--policy-pack-config``. ``environment`` wins over
+    it, over ``EKS_GPU_ENVIRONMENT`` and the stack's own settings.
     """
     try:
-        run = configure({"environment": environment} if environment else {}, os.environ, recorded.config)
+        given = Given() if pack_config is None else read_given(_json(pack_config), PACK, BY_ID)
+        options = {**given.options, **({"environment": environment} if environment else {})}
+        run = configure(options, os.environ, recorded.config, given.levels, BY_ID)
     except ConfigurationError as error:
         raise CannotRun(str(error)) from error
     return evaluate(
@@ -31,7 +36,17 @@ def judge(recorded: Recorded, environment: str | None = None) -> Report:
         today=dt.datetime.now(tz=dt.UTC).date(),
         options=run.options,
         waivers=run.waivers,
+        levels=run.levels,
     )
+
+
+def _json(path: Path) -> object:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise CannotRun(f"{path} cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise CannotRun(f"{path} is no JSON: {error}") from error
 
 
 def as_resource(recorded: RecordedResource) -> Resource:

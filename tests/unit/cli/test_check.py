@@ -103,6 +103,55 @@ def test_an_unknown_environment_names_those_there_are(program: Path) -> None:
     assert "environment is 'live'; it must be one of dev, staging, prod" in said
 
 
+BARE_POOL = """
+import pulumi_kubernetes as k8s
+k8s.apiextensions.CustomResource("g5", api_version="karpenter.sh/v1", kind="NodePool", metadata={"name": "g5"}, spec={
+    "limits": {"nvidia.com/gpu": "4"},
+    "template": {"spec": {"requirements": [
+        {"key": "node.kubernetes.io/instance-type", "operator": "In", "values": ["g5.xlarge"]},
+    ]}},
+})
+"""
+
+
+def pack_config(folder: Path, content: object) -> Path:
+    path = folder / "levels.json"
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return path
+
+
+def test_the_packs_configuration_file_is_that_of_the_engine(program: Path) -> None:
+    (program / "__main__.py").write_text(BARE_POOL)
+    waiver = {"rule": "NODE004", "resource": "g5", "owner": "ml", "reason": "single tenant", "until": "2999-12-31"}
+    options = {"environment": "prod", "monthlyBudgetUsd": 1}
+    content = {"eks-gpu": {**options, "waivers": [waiver]}, "COST002": "advisory"}
+    result = check("--program", program, "--policy-pack-config", pack_config(program, content), "--json")
+    report = json.loads(result.stdout)["dev"]
+    assert result.exit_code == 0, result.output
+    assert [(item["rule"], item["level"]) for item in report["findings"]] == [("COST002", "advisory")]
+    assert [item["finding"]["rule"] for item in report["waived"]] == ["NODE004"]
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("[", "levels.json is no JSON"),
+        ("[]", "the configuration of the pack is no mapping"),
+        ({"NODE04": "advisory"}, "NODE04 is no rule of this pack (did you mean NODE004?)"),
+        ({"NODE004": "warn"}, "the level of NODE004 is 'warn'; it must be one of mandatory, advisory, disabled"),
+        ({"eks-gpu": {"budget": 3}}, "budget is no option of the policy eks-gpu"),
+        ({"eks-gpu": {"waivers": [{"rule": "NODE004"}]}}, "waivers[0].until is missing"),
+    ],
+)
+def test_mistakes_in_the_packs_configuration_are_one_sentence(program: Path, content: object, says: str) -> None:
+    assert says in sentence(check("--program", program, "--policy-pack-config", pack_config(program, content)))
+
+
+def test_a_configuration_file_that_is_not_there_is_named(program: Path) -> None:
+    said = sentence(check("--program", program, "--policy-pack-config", program / "no.json"))
+    assert said.endswith("no.json cannot be read: No such file or directory")
+
+
 def test_five_mistakes_in_a_stack_file_are_reported_together(tmp_path: Path) -> None:
     (tmp_path / "Pulumi.yaml").write_text("name: eks-gpu\nruntime: python\n")
     (tmp_path / "__main__.py").write_text("")
