@@ -182,6 +182,8 @@ def connect(
         private_subnets=network.private_subnets,
         opts=opts,
     )
+    if settings.existing.cni_uses_node_role:
+        found = found.with_cni_on_node_role()
     return found.within(isolated=network.isolated).after(*network.ready)
 
 

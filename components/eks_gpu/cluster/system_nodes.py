@@ -24,7 +24,7 @@ import pulumi_aws as aws
 from pulumi_aws.ec2 import LaunchTemplateBlockDeviceMappingArgsDict
 from pulumi_aws.eks import NodeGroupScalingConfigArgsDict
 
-from eks_gpu.facts import ami, labels, network
+from eks_gpu.facts import ami, labels
 from eks_gpu.foundation.arguments import Problem, missing_entries, refuse
 from eks_gpu.foundation.cluster_connection import ClusterConnection
 from eks_gpu.foundation.component import Component
@@ -71,7 +71,7 @@ class SystemNodes(Component):
         """Define as what the nodes run, how they start, then the group."""
         refuse(_problems(args), component=name)
         super().__init__(name, opts)
-        role = NodeRole(self.child_name("node"), network.region_of(args.cluster.zones[0]), self.child_opts())
+        role = NodeRole(self.child_name("node"), args.cluster, self.child_opts())
         template = self._launch_template(name, args)
         self.node_group = self._node_group(args, role, template)
         self.register_outputs({"node_group_name": self.node_group.node_group_name})

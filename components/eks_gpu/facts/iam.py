@@ -27,7 +27,7 @@ REGISTRY_PULL = "AmazonEC2ContainerRegistryPullOnly"
 SSM_CORE = "AmazonSSMManagedInstanceCore"
 """A shell on a node without SSH keys or open ports; also how a node's logs are fetched."""
 NODE_POLICIES: tuple[str, ...] = (WORKER_NODE, REGISTRY_PULL, SSM_CORE)
-"""What every node of ours may do. The VPC CNI's policy is not here: the CNI has a Pod Identity of its own."""
+"""What every node of ours may do. The VPC CNI's policy is not here: in a cluster of ours it has a Pod Identity."""
 
 VPC_CNI = "AmazonEKS_CNI_Policy"
 EBS_CSI = "AmazonEBSCSIDriverPolicyV2"

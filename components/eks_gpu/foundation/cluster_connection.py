@@ -55,6 +55,10 @@ class ClusterConnection:
     oidc_provider_arn: pulumi.Input[str] | None = None
     """ARN of the IAM OIDC provider of the cluster; ``None`` where there is none, because ours use Pod Identity."""
 
+    cni_uses_node_role: bool = False
+    """Whether the VPC CNI has no identity of its own and works with the rights of the node it is on, as it does in many
+    clusters that exist. Nodes then get its policy; without one or the other none of them ever becomes ready."""
+
     isolated: bool = False
     """Whether nodes have no way to the internet: then services of AWS without an endpoint, IAM and pricing among them,
     are out of their reach. Plain, because it decides how controllers are told to work."""
@@ -70,6 +74,10 @@ class ClusterConnection:
     def within(self, *, isolated: bool) -> Self:
         """Return the same connection, said to be in a network with or without a way to the internet."""
         return replace(self, isolated=isolated)
+
+    def with_cni_on_node_role(self) -> Self:
+        """Return the same connection, said to have a VPC CNI without an identity of its own."""
+        return replace(self, cni_uses_node_role=True)
 
     def after(self, *resources: pulumi.Resource) -> Self:
         """Return the same connection, ready only when ``resources`` exist as well."""

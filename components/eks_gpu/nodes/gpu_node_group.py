@@ -24,7 +24,7 @@ from pulumi_aws.eks import (
     NodeGroupUpdateConfigArgsDict,
 )
 
-from eks_gpu.facts import ami, labels, network, taints
+from eks_gpu.facts import ami, labels, taints
 from eks_gpu.facts.ami import AmiFamily
 from eks_gpu.foundation.arguments import Problem, refuse
 from eks_gpu.foundation.cluster_connection import ClusterConnection
@@ -76,7 +76,7 @@ class GpuNodeGroup(Component):
         """Define as what the nodes run, how they start, then the group."""
         refuse(_problems(name, args), component=name)
         super().__init__(name, opts, args.settings.previously)
-        role = NodeRole(self.child_name("node"), network.region_of(args.cluster.zones[0]), self.child_opts())
+        role = NodeRole(self.child_name("node"), args.cluster, self.child_opts())
         template = self._launch_template(name, args)
         self.node_group = self._node_group(args, role, template)
         self.node_group_name = self.node_group.node_group_name

@@ -87,8 +87,7 @@ class Karpenter(Component):
         self.register_outputs({"node_role_name": nodes.role_name})
 
     def _node_role(self, args: KarpenterArgs) -> NodeRole:
-        region = network.region_of(args.cluster.zones[0])
-        return NodeRole(self.child_name("node"), region, self.child_opts())
+        return NodeRole(self.child_name("node"), args.cluster, self.child_opts())
 
     def _access_entry(self, args: KarpenterArgs, nodes: NodeRole) -> aws.eks.AccessEntry:
         return aws.eks.AccessEntry(

@@ -106,6 +106,10 @@ class ExistingControlPlane(Block):
     version: KubernetesVersion
     """The Kubernetes version that it runs. Compared with the cluster when it is read."""
 
+    cni_uses_node_role: bool = False
+    """Whether the cluster's VPC CNI has no identity of its own (Pod Identity or IRSA) and works with the rights of the
+    nodes. Nodes then get its policy; without one or the other none of them ever becomes ready."""
+
     @field_validator("name")
     @classmethod
     def _is_a_cluster_name(cls, name: str) -> str:

@@ -193,6 +193,17 @@ def test_a_network_without_subnets_is_refused_by_property() -> None:
         record(program)
 
 
+@pytest.mark.parametrize("cni_uses_node_role", [False, True])
+def test_an_existing_cluster_says_whose_rights_its_cni_has(*, cni_uses_node_role: bool) -> None:
+    there = ExistingControlPlane(name="theirs", version="1.35", cni_uses_node_role=cni_uses_node_role)
+
+    def program() -> None:
+        connection = connect("cluster", ExistingCluster(existing=there), _network())
+        assert connection.cni_uses_node_role is cni_uses_node_role
+
+    record(program)
+
+
 def test_an_existing_cluster_is_only_pointed_to() -> None:
     existing = ExistingCluster(existing=ExistingControlPlane(name="theirs", version="1.35"))
 
