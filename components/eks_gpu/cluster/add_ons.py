@@ -7,7 +7,8 @@ Two components, because the nodes come between them:
     DaemonSets, so that EKS calls them active while there is no node yet.
 ``AddOns``
     what needs nodes to run on: CoreDNS, EBS and EFS CSI drivers, node monitoring agent. Made before there are nodes,
-    they would keep the deployment waiting and fail it.
+    they would keep the deployment waiting and fail it. With the EBS driver comes a StorageClass, because a claim that
+    names none would otherwise stay unbound.
 
 An add-on that calls AWS has a Pod Identity of its own; the role of the nodes can do none of it.
 """
@@ -21,8 +22,9 @@ from typing import NotRequired, TypedDict
 
 import pulumi
 import pulumi_aws as aws
+import pulumi_kubernetes as k8s
 
-from eks_gpu.facts import iam, namespaces, network, versions
+from eks_gpu.facts import iam, namespaces, network, storage, versions
 from eks_gpu.facts.namespaces import ServiceAccount
 from eks_gpu.facts.versions import AddOn
 from eks_gpu.foundation.arguments import Problem, missing, refuse
@@ -53,7 +55,7 @@ class _Installer(Component):
     """How either component installs an add-on."""
 
     ready: tuple[pulumi.Resource, ...]
-    """The add-ons: what needs them depends on these."""
+    """The add-ons, and what comes with them: what needs them depends on these."""
 
     def _add_on(
         self,
@@ -112,11 +114,25 @@ class AddOns(_Installer):
         dns = self._add_on(args, versions.COREDNS)
         ebs_identity = self._identity(args, "ebs-csi-identity", namespaces.EBS_CSI_CONTROLLER, iam.EBS_CSI)
         ebs = self._add_on(args, versions.EBS_CSI, depends_on=ebs_identity.ready)
+        block_storage = self._block_storage_class(args, ebs)
         efs_identity = self._identity(args, "efs-csi-identity", namespaces.EFS_CSI_CONTROLLER, iam.EFS_CSI)
         efs = self._add_on(args, versions.EFS_CSI, depends_on=efs_identity.ready)
         health = self._add_on(args, versions.NODE_MONITORING_AGENT, configuration=node_monitoring_agent_configuration())
-        self.ready = (dns, ebs, efs, health)
+        self.ready = (dns, ebs, block_storage, efs, health)
         self.register_outputs({})
+
+    def _block_storage_class(self, args: AddOnsArgs, driver: aws.eks.Addon) -> k8s.storage.v1.StorageClass:
+        """Define the class of volumes that claims get when they name none: encrypted, in the zone of their pod."""
+        return k8s.storage.v1.StorageClass(
+            self.child_name("gp3"),
+            metadata={"name": storage.EBS_CLASS, "annotations": {storage.DEFAULT_CLASS_ANNOTATION: "true"}},
+            provisioner=storage.EBS_DRIVER,
+            parameters={"type": "gp3", "encrypted": "true"},
+            reclaim_policy="Delete",
+            volume_binding_mode="WaitForFirstConsumer",
+            allow_volume_expansion=True,
+            opts=self.child_opts(provider=args.cluster.provider, depends_on=(*args.cluster.ready, driver)),
+        )
 
 
 def add_on_inputs(add_on: AddOn, configuration: Mapping[str, object] | None = None) -> AddOnInputs:

@@ -15,6 +15,16 @@ MIB = 2**20
 GIB = 2**30
 """Bytes of a gibibyte."""
 
+EBS_DRIVER = "ebs.csi.aws.com"
+"""Provisioner of StorageClasses on EBS."""
+
+EBS_CLASS = "gp3"
+"""Name of the StorageClass of encrypted gp3 volumes in a new cluster. The one that EKS makes there, ``gp2``, is neither
+encrypted nor the default (EKS user guide, Kubernetes 1.30: "Amazon EKS no longer includes the default annotation")."""
+
+DEFAULT_CLASS_ANNOTATION = "storageclass.kubernetes.io/is-default-class"
+"""Marks the StorageClass of claims that name none (Kubernetes documentation, "Default StorageClass")."""
+
 EFS_DRIVER = "efs.csi.aws.com"
 """Provisioner of StorageClasses on EFS."""
 

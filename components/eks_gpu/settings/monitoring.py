@@ -18,7 +18,8 @@ class PrometheusVolume(Block):
     """The disk on which the bundled Prometheus keeps its samples."""
 
     storage_class: str = Field(min_length=1)
-    """StorageClass of the volume. No default: a class that does not exist leaves Prometheus pending for ever."""
+    """StorageClass of the volume, such as ``gp3``, which a new cluster has. No default: a class that does not exist
+    leaves Prometheus pending for ever."""
 
     size_gib: int = Field(default=50, ge=10, le=16384)
     """Size of the volume. Default 50: two weeks of a few hundred GPUs at 30 s."""

@@ -78,6 +78,16 @@ def test_an_add_on_that_calls_aws_has_an_identity_of_its_own_before_it_starts(
     assert attached == {f"arn:aws:iam::aws:policy/{policy}"}
 
 
+def test_claims_that_name_no_class_get_an_encrypted_volume_in_the_zone_of_their_pod() -> None:
+    recording = _record(AddOns)
+    storage = recording.one("kubernetes:storage.k8s.io/v1:StorageClass")
+
+    assert storage["metadata"]["annotations"] == {"storageclass.kubernetes.io/is-default-class": "true"}
+    assert (storage["provisioner"], storage["volumeBindingMode"]) == ("ebs.csi.aws.com", "WaitForFirstConsumer")
+    assert storage["parameters"] == {"type": "gp3", "encrypted": "true"}
+    assert recording.reaches(storage, recording.named("add-ons-aws-ebs-csi-driver"))
+
+
 def test_the_cni_waits_for_the_agent_that_hands_out_its_identity() -> None:
     recording = _record(NodeAddOns)
     assert recording.reaches(recording.named("add-ons-vpc-cni"), recording.named("add-ons-eks-pod-identity-agent"))
