@@ -168,3 +168,6 @@ IMAGE_BYTES = "eks-gpu.io/image-bytes"
 
 FULL_IMAGE_REASON = "eks-gpu.io/full-image-reason"
 """Annotation of Triton pods that run the image with every backend: why."""
+
+COUNTERS_HASH = "eks-gpu.io/counters"
+"""Annotation of the exporter's pods: the hash of its counter file, so that a changed list changes the pods."""

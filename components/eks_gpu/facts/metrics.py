@@ -11,13 +11,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
-from eks_gpu.facts import labels, resources
-
 SOURCE = (
     "NVIDIA/dcgm-exporter 4.5.3-4.8.2 (691c92762eb5) and 4.6.0-4.8.3 etc/default-counters.csv and "
     "etc/dcp-metrics-included.csv; internal/pkg/counters/counter_config.go (parser), internal/pkg/collector "
-    "(DCGM_EXP_* windows), internal/pkg/rendermetrics (labels); dcgm-exporter 4.9.0 release notes (renames); "
-    "NVIDIA/gpu-operator v26.7.0 assets/state-dcgm-exporter (service, port)"
+    "(DCGM_EXP_* windows); dcgm-exporter 4.9.0 release notes (renames)"
 )
 CHECKED = "2026-11-21"
 EXPORTER_VERSIONS: tuple[str, ...] = ("4.8.2", "4.8.3")
@@ -332,54 +329,3 @@ def counter_file(metrics: Iterable[Metric] = METRICS) -> str:
     """Return the exporter's counter file: one row a metric, and a comment line on top."""
     rows = "".join(f"{metric.row()}\n" for metric in metrics)
     return f"# DCGM field, Prometheus type, help\n{rows}"
-
-
-# --- labels --------------------------------------------------------------------------------------------------------
-
-NODE = "node"
-"""The node's name. The scrape sets it, because the exporter says ``Hostname`` up to 4.8.2 and ``hostname`` since."""
-
-EXPORTED_PREFIX = "exported_"
-"""What Prometheus puts before a label of the exporter that collides with one of the scrape (``honorLabels: false``)."""
-
-POD = f"{EXPORTED_PREFIX}pod"
-NAMESPACE = f"{EXPORTED_PREFIX}namespace"
-CONTAINER = f"{EXPORTED_PREFIX}container"
-"""Who uses the GPU. Without the prefix it is the exporter's own pod."""
-
-GPU_LABELS: tuple[str, ...] = (NODE, "gpu", "UUID", "modelName")
-"""What tells one physical GPU from another; MIG instances of a GPU share it."""
-
-MIG_INSTANCE = "GPU_I_ID"
-XID = "xid"
-XID_OF_LAST_VALUE = "err_code"
-CLOCK_EVENT = "clock_event"
-THROTTLING_CLOCK_EVENTS: tuple[str, ...] = ("hw_power_brake", "hw_thermal", "sw_thermal")
-"""The clock events that mean heat or power, not load. ``hw_slowdown`` alone also appears at harmless clock changes."""
-
-# --- the exporter --------------------------------------------------------------------------------------------------
-
-EXPORTER_JOB = "dcgm-exporter"
-"""The ``job`` label of the scrape on both paths; also the name of the chart's release, service and pods."""
-
-
-EXPORTER_ENVIRONMENT: Mapping[str, str] = MappingProxyType({"NVIDIA_RESOURCE_NAMES": resources.GPU_SHARED})
-"""By itself the exporter names the pods of whole GPUs and MIG instances only; a shared GPU would seem to be idle."""
-
-
-@dataclass(frozen=True, slots=True)
-class ExporterService:
-    """How to find the Service before an exporter."""
-
-    labels: Mapping[str, str]
-    port: str
-
-
-CHART_SERVICE = ExporterService(
-    labels=MappingProxyType({labels.APP_NAME: EXPORTER_JOB, labels.APP_COMPONENT: EXPORTER_JOB}),
-    port="metrics",
-)
-OPERATOR_SERVICE = ExporterService(
-    labels=MappingProxyType({"app": "nvidia-dcgm-exporter"}),
-    port="gpu-metrics",
-)

@@ -20,7 +20,7 @@ from typing import Final
 import pulumi
 import pulumi_kubernetes as k8s
 
-from eks_gpu.facts import gpu_software, metrics, namespaces, taints, versions
+from eks_gpu.facts import dcgm_exporter, gpu_software, metrics, namespaces, taints, versions
 from eks_gpu.foundation.cluster_connection import ClusterConnection
 from eks_gpu.foundation.component import Component
 from eks_gpu.foundation.helm_chart import INSTALL_TIMEOUT_SECONDS, HelmChart, HelmChartArgs
@@ -163,7 +163,7 @@ def chart_values(sharing_config: str, counters: str) -> dict[str, object]:
         "dcgmExporter": {
             "enabled": True,
             "config": {"create": False, "name": counters},
-            "env": [{"name": name, "value": value} for name, value in metrics.EXPORTER_ENVIRONMENT.items()],
+            "env": [{"name": name, "value": value} for name, value in dcgm_exporter.ENVIRONMENT.items()],
             # Monitoring scrapes it by a ServiceMonitor of its own, with the node's name and the labels that the
             # Prometheus selects by. Two would count every GPU twice.
             "serviceMonitor": {"enabled": False},

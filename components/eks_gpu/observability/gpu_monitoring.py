@@ -21,7 +21,7 @@ from typing import Any, Final
 import pulumi
 import pulumi_kubernetes as k8s
 
-from eks_gpu.facts import metrics, namespaces, versions
+from eks_gpu.facts import dcgm_exporter, namespaces, versions
 from eks_gpu.foundation.cluster_connection import ClusterConnection
 from eks_gpu.foundation.component import Component
 from eks_gpu.foundation.helm_chart import HelmChart, HelmChartArgs
@@ -106,7 +106,7 @@ class GpuMonitoring(Component):
                 chart_source=self._args.settings.chart_source,
                 namespace=self._namespace,
                 # The name of the release becomes the name of pods and Service, and a label that the scrape selects.
-                release_name=metrics.EXPORTER_JOB,
+                release_name=dcgm_exporter.JOB,
                 values=exporter.chart_values(software.runtime_class_name),
             ),
             self._options(*software.ready),
@@ -115,7 +115,7 @@ class GpuMonitoring(Component):
 
     def _service_monitor(self, depends_on: tuple[pulumi.Resource, ...]) -> k8s.apiextensions.CustomResource:
         owned = self._args.gpu_software.owns_exporter
-        service = metrics.OPERATOR_SERVICE if owned else metrics.CHART_SERVICE
+        service = dcgm_exporter.OPERATOR_SERVICE if owned else dcgm_exporter.CHART_SERVICE
         return self._monitoring_resource(
             "service-monitor",
             "ServiceMonitor",

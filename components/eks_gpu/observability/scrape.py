@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from eks_gpu.facts import metrics
+from eks_gpu.facts import dcgm_exporter
 
 INTERVAL = "30s"
 """The exporter collects every 30 s; a shorter interval repeats samples."""
@@ -12,7 +12,7 @@ INTERVAL = "30s"
 TIMEOUT = "10s"
 
 
-def service_monitor_spec(service: metrics.ExporterService, namespace: str) -> dict[str, Any]:
+def service_monitor_spec(service: dcgm_exporter.ScrapedService, namespace: str) -> dict[str, Any]:
     """Return the ``spec`` of the ServiceMonitor for the exporter behind ``service`` in ``namespace``."""
     return {
         "namespaceSelector": {"matchNames": [namespace]},
@@ -29,10 +29,10 @@ def service_monitor_spec(service: metrics.ExporterService, namespace: str) -> di
                     {
                         "action": "replace",
                         "sourceLabels": ["__meta_kubernetes_pod_node_name"],
-                        "targetLabel": metrics.NODE,
+                        "targetLabel": dcgm_exporter.NODE,
                     },
                     # The default is the Service's name, which differs between the chart and the operator.
-                    {"action": "replace", "targetLabel": "job", "replacement": metrics.EXPORTER_JOB},
+                    {"action": "replace", "targetLabel": "job", "replacement": dcgm_exporter.JOB},
                 ],
             }
         ],

@@ -6,7 +6,7 @@ import pulumi
 import pulumi_kubernetes as k8s
 import pytest
 
-from eks_gpu.facts import labels, metrics, taints, versions
+from eks_gpu.facts import dcgm_exporter, labels, metrics, taints, versions
 from eks_gpu.gpu.gpu_software import GpuSoftware
 from eks_gpu.nodes import karpenter
 from eks_gpu.observability import exporter, prometheus
@@ -101,7 +101,7 @@ def test_m07_the_scrape_finds_whichever_exporter_there_is(
 def test_m07_every_series_gets_the_node_and_one_job_and_keeps_the_pods_apart() -> None:
     (endpoint,) = monitored().one(SERVICE_MONITOR)["spec"]["endpoints"]
     assert endpoint["honorLabels"] is False
-    assert {rule["targetLabel"] for rule in endpoint["relabelings"]} == {metrics.NODE, "job"}
+    assert {rule["targetLabel"] for rule in endpoint["relabelings"]} == {dcgm_exporter.NODE, "job"}
 
 
 def test_m07_scrape_and_rules_carry_what_the_existing_prometheus_selects_by() -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from eks_gpu.facts import metrics
+from eks_gpu.facts import dcgm_exporter
 from eks_gpu.facts.kubernetes_metrics import NODE_LABELS, UP
 from eks_gpu.observability.alerts import recording
 from eks_gpu.observability.alerts.alert import Alert, Severity, Subject
 from eks_gpu.observability.alerts.promql import GPU
 
-_EXPORTER_UP = f'{UP}{{job="{metrics.EXPORTER_JOB}"}} == 1'
+_EXPORTER_UP = f'{UP}{{job="{dcgm_exporter.JOB}"}} == 1'
 
 
 def alerts() -> tuple[Alert, ...]:
@@ -28,7 +28,7 @@ def alerts() -> tuple[Alert, ...]:
         Alert(
             name="GpuNodeWithoutExporter",
             subject=Subject.COLLECTION,
-            expr=f"({recording.ALLOCATABLE} > 0) unless on ({metrics.NODE}) ({_EXPORTER_UP})",
+            expr=f"({recording.ALLOCATABLE} > 0) unless on ({dcgm_exporter.NODE}) ({_EXPORTER_UP})",
             hold="15m",
             severity=Severity.WARNING,
             summary="A GPU node is not watched.",
@@ -38,7 +38,7 @@ def alerts() -> tuple[Alert, ...]:
         Alert(
             name="GpuNodeWithoutDevices",
             subject=Subject.COLLECTION,
-            expr=f"{recording.EXPECTED_DEVICES} unless on ({metrics.NODE}) ({recording.ALLOCATABLE} > 0)",
+            expr=f"{recording.EXPECTED_DEVICES} unless on ({dcgm_exporter.NODE}) ({recording.ALLOCATABLE} > 0)",
             hold="20m",
             severity=Severity.WARNING,
             summary="A node of a GPU type offers no GPU.",
@@ -48,7 +48,7 @@ def alerts() -> tuple[Alert, ...]:
         Alert(
             name="GpuUtilisationMissing",
             subject=Subject.COLLECTION,
-            expr=f"count by ({metrics.NODE}) ({recording.TEMPERATURE} unless on ({GPU}) {recording.UTILISATION})",
+            expr=f"count by ({dcgm_exporter.NODE}) ({recording.TEMPERATURE} unless on ({GPU}) {recording.UTILISATION})",
             hold="30m",
             severity=Severity.INFO,
             summary="Nothing says whether GPUs work, so no alert says that they idle.",

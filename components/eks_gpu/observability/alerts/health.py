@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eks_gpu.facts import metrics, xid
+from eks_gpu.facts import dcgm_exporter, xid
 from eks_gpu.facts.kubernetes_metrics import NODE_INFO, UP
 from eks_gpu.facts.xid import XidClass
 from eks_gpu.observability.alerts import recording
@@ -33,14 +33,14 @@ def _xid_alerts() -> tuple[Alert, ...]:
     return (
         _xid_alert(
             "GpuXidCritical",
-            f'{metrics.XID}=~"{hardware}"',
+            f'{dcgm_exporter.XID}=~"{hardware}"',
             Severity.CRITICAL,
             "A GPU reported a hardware error.",
             "drain the node",
         ),
         _xid_alert(
             "GpuXidNvlink",
-            f'{metrics.XID}=~"{nvlink}"',
+            f'{dcgm_exporter.XID}=~"{nvlink}"',
             Severity.CRITICAL,
             "A link between GPUs failed.",
             "drain the node: resetting one GPU is not enough",
@@ -48,14 +48,14 @@ def _xid_alerts() -> tuple[Alert, ...]:
         # Everything that no other class claims: unknown and future codes are warnings, not silence.
         _xid_alert(
             "GpuXidWarning",
-            f'{metrics.XID}!~"{hardware}|{nvlink}|{application}|{informational}"',
+            f'{dcgm_exporter.XID}!~"{hardware}|{nvlink}|{application}|{informational}"',
             Severity.WARNING,
             "A GPU announced trouble, or an error that is in no class.",
             "look up the code, plan a reset",
         ),
         _xid_alert(
             "GpuXidApplication",
-            f'{metrics.XID}=~"{application}"',
+            f'{dcgm_exporter.XID}=~"{application}"',
             Severity.INFO,
             "A program made an error on a GPU; the GPU is healthy.",
             "restart the program",
@@ -63,7 +63,7 @@ def _xid_alerts() -> tuple[Alert, ...]:
         Alert(
             name="GpuXidUnresolved",
             subject=Subject.HEALTH,
-            expr=f'{recording.LAST_XID}{{{metrics.XID_OF_LAST_VALUE}=~"{hardware}|{nvlink}"}}',
+            expr=f'{recording.LAST_XID}{{{dcgm_exporter.XID_OF_LAST_VALUE}=~"{hardware}|{nvlink}"}}',
             hold="1h",
             severity=Severity.WARNING,
             summary="A GPU had a hardware error an hour ago, and its node still serves.",
@@ -96,14 +96,14 @@ def _device_alerts() -> tuple[Alert, ...]:
             name="GpuLost",
             subject=Subject.HEALTH,
             expr=(
-                f"{recording.DEVICES} < on ({metrics.NODE}) {recording.EXPECTED_DEVICES}\n"
-                f"or {recording.DEVICES} < max_over_time({recording.DEVICES}[6h]) unless on ({metrics.NODE}) "
+                f"{recording.DEVICES} < on ({dcgm_exporter.NODE}) {recording.EXPECTED_DEVICES}\n"
+                f"or {recording.DEVICES} < max_over_time({recording.DEVICES}[6h]) unless on ({dcgm_exporter.NODE}) "
                 f"{recording.EXPECTED_DEVICES}\n"
                 f"or (\n"
                 f"  max_over_time({recording.DEVICES}[6h]) * 0\n"
-                f"  and on ({metrics.NODE}) {NODE_INFO}\n"
-                f'  and on ({metrics.NODE}) ({UP}{{job="{metrics.EXPORTER_JOB}"}} == 1)\n'
-                f"  unless on ({metrics.NODE}) {recording.DEVICES}\n"
+                f"  and on ({dcgm_exporter.NODE}) {NODE_INFO}\n"
+                f'  and on ({dcgm_exporter.NODE}) ({UP}{{job="{dcgm_exporter.JOB}"}} == 1)\n'
+                f"  unless on ({dcgm_exporter.NODE}) {recording.DEVICES}\n"
                 f")"
             ),
             hold="5m",

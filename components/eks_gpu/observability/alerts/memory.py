@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eks_gpu.facts import metrics
+from eks_gpu.facts import dcgm_exporter
 from eks_gpu.observability.alerts import recording
 from eks_gpu.observability.alerts.alert import Alert, Severity, Subject
 from eks_gpu.observability.alerts.promql import minutes, one_of
@@ -18,7 +18,7 @@ def alerts(thresholds: AlertThresholds) -> tuple[Alert, ...]:
     """Return the alerts on GPU memory: a warning, and only information where a server fills the memory by design."""
     by_design = one_of(f"{prefix}.*" for prefix in thresholds.preallocating_containers)
     # An empty expression would match every series without a container.
-    not_by_design = f'{{{metrics.CONTAINER}!~"{by_design}"}}' if by_design else ""
+    not_by_design = f'{{{dcgm_exporter.CONTAINER}!~"{by_design}"}}' if by_design else ""
     nearly_full = f"> {thresholds.memory_used_ratio}"
     warning = Alert(
         name="GpuMemoryNearlyFull",
@@ -33,7 +33,7 @@ def alerts(thresholds: AlertThresholds) -> tuple[Alert, ...]:
     information = Alert(
         name="GpuMemoryPreallocated",
         subject=Subject.MEMORY,
-        expr=f'{recording.MEMORY_USED}{{{metrics.CONTAINER}=~"{by_design}"}} {nearly_full}',
+        expr=f'{recording.MEMORY_USED}{{{dcgm_exporter.CONTAINER}=~"{by_design}"}} {nearly_full}',
         hold=minutes(thresholds.memory_minutes),
         severity=Severity.INFO,
         summary="A server that fills GPU memory by design took more than it is usually given.",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from eks_gpu.facts import metrics
+from eks_gpu.facts import dcgm_exporter
 from eks_gpu.facts.metrics import Metric
 
-GPU = ", ".join(metrics.GPU_LABELS)
+GPU = ", ".join(dcgm_exporter.GPU_LABELS)
 """The label list of one physical GPU, for ``by`` and ``on``."""
 
-HOLDER = f"{metrics.NAMESPACE}, {metrics.POD}, {metrics.CONTAINER}"
+HOLDER = f"{dcgm_exporter.NAMESPACE}, {dcgm_exporter.POD}, {dcgm_exporter.CONTAINER}"
 """The label list of whoever uses the GPU."""
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from eks_gpu.facts import kubernetes_metrics, labels, metrics, resources
+from eks_gpu.facts import dcgm_exporter, kubernetes_metrics, labels, metrics, resources
 from eks_gpu.facts.instances import CATALOGUE, InstanceType
 from eks_gpu.observability.alerts.alert import RecordingRule
 from eks_gpu.observability.alerts.promql import GPU, HOLDER, either, has
@@ -43,7 +43,7 @@ def gpu_rules() -> tuple[RecordingRule, ...]:
     """Return the rules over the exporter's series."""
     return (
         RecordingRule(record=TEMPERATURE, expr=f"max by ({GPU}) {_grouped(either(metrics.GPU_TEMP))}"),
-        RecordingRule(record=DEVICES, expr=f"count by ({metrics.NODE}) ({TEMPERATURE})"),
+        RecordingRule(record=DEVICES, expr=f"count by ({dcgm_exporter.NODE}) ({TEMPERATURE})"),
         # The engine's activity first: it is there under MIG, where GPU_UTIL is missing. One busy instance makes the GPU
         # busy.
         RecordingRule(
@@ -55,7 +55,7 @@ def gpu_rules() -> tuple[RecordingRule, ...]:
         ),
         RecordingRule(
             record=HOLDERS,
-            expr=f"group by ({GPU}, {HOLDER}) {_grouped(either(metrics.GPU_TEMP, has(metrics.POD)))}",
+            expr=f"group by ({GPU}, {HOLDER}) {_grouped(either(metrics.GPU_TEMP, has(dcgm_exporter.POD)))}",
         ),
         RecordingRule(record=MEMORY_USED, expr=_memory_used()),
         RecordingRule(record=SINGLE_BIT_ERRORS, expr=f"max by ({GPU}) {_grouped(either(metrics.ECC_SBE_AGGREGATE))}"),
@@ -66,22 +66,22 @@ def gpu_rules() -> tuple[RecordingRule, ...]:
         RecordingRule(
             record=XID_ERRORS,
             expr=(
-                f"max by ({GPU}, {HOLDER}, {metrics.XID}) "
-                f"{_grouped(either(metrics.XID_ERRORS_COUNT, has(metrics.XID)))}"
+                f"max by ({GPU}, {HOLDER}, {dcgm_exporter.XID}) "
+                f"{_grouped(either(metrics.XID_ERRORS_COUNT, has(dcgm_exporter.XID)))}"
             ),
         ),
         RecordingRule(
             record=LAST_XID,
             expr=(
-                f"group by ({GPU}, {metrics.XID_OF_LAST_VALUE}) "
-                f"({either(metrics.XID_ERRORS, has(metrics.XID_OF_LAST_VALUE))} > 0)"
+                f"group by ({GPU}, {dcgm_exporter.XID_OF_LAST_VALUE}) "
+                f"({either(metrics.XID_ERRORS, has(dcgm_exporter.XID_OF_LAST_VALUE))} > 0)"
             ),
         ),
         RecordingRule(
             record=THROTTLING,
             expr=(
-                f"max by ({GPU}, {metrics.CLOCK_EVENT}) "
-                f"{_grouped(either(metrics.CLOCK_EVENTS_COUNT, has(metrics.CLOCK_EVENT)))}"
+                f"max by ({GPU}, {dcgm_exporter.CLOCK_EVENT}) "
+                f"{_grouped(either(metrics.CLOCK_EVENTS_COUNT, has(dcgm_exporter.CLOCK_EVENT)))}"
             ),
         ),
     )
@@ -93,15 +93,15 @@ def node_rules() -> tuple[RecordingRule, ...]:
     return (
         RecordingRule(
             record=ALLOCATABLE,
-            expr=f"sum by ({metrics.NODE}) ({kubernetes_metrics.NODE_ALLOCATABLE}{{{gpus}}})",
+            expr=f"sum by ({dcgm_exporter.NODE}) ({kubernetes_metrics.NODE_ALLOCATABLE}{{{gpus}}})",
         ),
         # Capacity counts what the device plugin has registered, allocatable only what it calls healthy.
         RecordingRule(
             record=UNHEALTHY,
             expr=(
-                f"sum by ({metrics.NODE}) (\n"
-                f"  max by ({metrics.NODE}, resource) ({kubernetes_metrics.NODE_CAPACITY}{{{gpus}}})\n"
-                f"  - max by ({metrics.NODE}, resource) ({kubernetes_metrics.NODE_ALLOCATABLE}{{{gpus}}})\n"
+                f"sum by ({dcgm_exporter.NODE}) (\n"
+                f"  max by ({dcgm_exporter.NODE}, resource) ({kubernetes_metrics.NODE_CAPACITY}{{{gpus}}})\n"
+                f"  - max by ({dcgm_exporter.NODE}, resource) ({kubernetes_metrics.NODE_ALLOCATABLE}{{{gpus}}})\n"
                 f")"
             ),
         ),
@@ -110,7 +110,7 @@ def node_rules() -> tuple[RecordingRule, ...]:
         RecordingRule(
             record=PRICE,
             expr=(
-                f"{TEMPERATURE} * 0 + on ({metrics.NODE}) group_left () ({_by_instance_type(TYPE_PRICE)})\n"
+                f"{TEMPERATURE} * 0 + on ({dcgm_exporter.NODE}) group_left () ({_by_instance_type(TYPE_PRICE)})\n"
                 f"or {TEMPERATURE} * 0"
             ),
         ),
@@ -138,8 +138,8 @@ def _by_instance_type(series: str) -> str:
     """Return the series of an instance type for each node of that type."""
     types = f'label_replace({kubernetes_metrics.NODE_LABELS}, "{INSTANCE_TYPE}", "$1", "{NODE_INSTANCE_TYPE}", "(.+)")'
     return (
-        f"max by ({metrics.NODE}) (\n"
-        f"  max by ({metrics.NODE}, {INSTANCE_TYPE}) ({types})\n"
+        f"max by ({dcgm_exporter.NODE}) (\n"
+        f"  max by ({dcgm_exporter.NODE}, {INSTANCE_TYPE}) ({types})\n"
         f"  * on ({INSTANCE_TYPE}) group_left () {series}\n"
         f")"
     )
@@ -147,7 +147,7 @@ def _by_instance_type(series: str) -> str:
 
 def _memory_used() -> str:
     """Return used memory over all memory, which is in no default list and so added up. MIG instances stay apart."""
-    by = f"max by ({GPU}, {metrics.MIG_INSTANCE}, {HOLDER})"
+    by = f"max by ({GPU}, {dcgm_exporter.MIG_INSTANCE}, {HOLDER})"
     used = f"{by} {_grouped(either(metrics.FB_USED))}"
     free = f"{by} {_grouped(either(metrics.FB_FREE))}"
     reserved = f"{by} {_grouped(either(metrics.FB_RESERVED))}"

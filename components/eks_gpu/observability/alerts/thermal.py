@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eks_gpu.facts import metrics
+from eks_gpu.facts import dcgm_exporter
 from eks_gpu.observability.alerts import recording
 from eks_gpu.observability.alerts.alert import Alert, Severity, Subject
 from eks_gpu.observability.alerts.promql import minutes, one_of
@@ -39,7 +39,7 @@ def alerts(thresholds: AlertThresholds) -> tuple[Alert, ...]:
             subject=Subject.THERMAL,
             expr=(
                 f"max_over_time({recording.THROTTLING}"
-                f'{{{metrics.CLOCK_EVENT}=~"{one_of(metrics.THROTTLING_CLOCK_EVENTS)}"}}[5m]) > 0'
+                f'{{{dcgm_exporter.CLOCK_EVENT}=~"{one_of(dcgm_exporter.THROTTLING_CLOCK_EVENTS)}"}}[5m]) > 0'
             ),
             hold="10m",
             severity=Severity.WARNING,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from eks_gpu.facts import metrics
+from eks_gpu.facts import dcgm_exporter
 from eks_gpu.observability.alerts import recording
 from eks_gpu.observability.alerts.alert import Alert, Severity, Subject
 from eks_gpu.observability.alerts.promql import GPU, minutes
@@ -26,7 +26,7 @@ def alerts(thresholds: AlertThresholds) -> tuple[Alert, ...]:
             name="GpuIdle",
             subject=Subject.WASTE,
             expr=(
-                f"sum by ({metrics.NODE}) (\n"
+                f"sum by ({dcgm_exporter.NODE}) (\n"
                 f"  ({recording.PRICE} and on ({GPU}) ({idle}))\n"
                 f"  unless on ({GPU}) {recording.HOLDERS}\n"
                 f")"
@@ -70,7 +70,7 @@ def alerts(thresholds: AlertThresholds) -> tuple[Alert, ...]:
 def _cost_of_holders(condition: str) -> str:
     """Return dollars an hour by pod for the GPUs that meet the condition."""
     return (
-        f"sum by ({metrics.NODE}, {metrics.NAMESPACE}, {metrics.POD}) (\n"
+        f"sum by ({dcgm_exporter.NODE}, {dcgm_exporter.NAMESPACE}, {dcgm_exporter.POD}) (\n"
         f"  {recording.HOLDERS}\n"
         f"  * on ({GPU}) group_left () ({recording.PRICE} and on ({GPU}) ({condition}))\n"
         f")"
