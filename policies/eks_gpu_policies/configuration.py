@@ -125,11 +125,12 @@ def read_given(content: object, policy: str, rules: Collection[str]) -> Given:
         elif level is not None:
             levels[str(name)] = level
     reading.refuse()
-    common = levels.pop(_ALL, None)
+    common = levels.pop(ALL, None)
     return Given(options, levels if common is None else {**dict.fromkeys(rules, common), **levels})
 
 
-_ALL: Final = "all"
+ALL: Final = "all"
+"""In the place of a rule's id: every rule. The engine has passed that on to each when the pack hears of it."""
 _LEVEL: Final = "enforcementLevel"
 
 

@@ -26,7 +26,7 @@ from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc
 from pulumi_policy import EnforcementLevel
 from pulumi_policy.policy import _PolicyAnalyzerServicer
 
-from eks_gpu_policies.configuration import Configuration, ConfigurationError, Unanswered, configure
+from eks_gpu_policies.configuration import ALL, Configuration, ConfigurationError, Unanswered, configure
 from eks_gpu_policies.engine import evaluate
 from eks_gpu_policies.protocol import LEVELS, VERSION, AnyRule, about_run, diagnostic, pack_policy, policy
 from eks_gpu_policies.report import PACK, Finding, Report
@@ -86,7 +86,7 @@ class Servicer(_PolicyAnalyzerServicer):
             self._levels = {
                 name: LEVELS[policy.enforcementLevel]
                 for name, policy in configured.items()
-                if policy.enforcementLevel in LEVELS
+                if policy.enforcementLevel in LEVELS and name != ALL
             }
             self._pack_config = json_format.MessageToDict(configured[PACK].properties) if PACK in configured else {}
             self._configuration = None

@@ -64,15 +64,21 @@ def configured(
     levels: Mapping[str, str] | None = None,
     stack: Mapping[str, str] | None = None,
 ) -> Servicer:
-    """Return a servicer configured as the engine does it: the stack first, then every policy with its level."""
+    """Return a servicer configured as the engine does it: the stack first, then every policy with its level.
+
+    Names of a configuration that are no policies arrive as well.
+    """
     servicer = Servicer(RULES)
     servicer.ConfigureStack(analyzer_pb2.AnalyzerStackConfigureRequest(stack="prod", config=stack or {}), CONTEXT)
     request = analyzer_pb2.ConfigureAnalyzerRequest()
+    levels = levels or {}
     for policy in described(servicer).policies:
-        chosen = (levels or {}).get(policy.name)
+        chosen = levels.get(policy.name)
         request.policyConfig[policy.name].enforcementLevel = (
             policy.enforcementLevel if chosen is None else LEVELS[chosen]
         )
+    for name in levels.keys() - request.policyConfig.keys():
+        request.policyConfig[name].enforcementLevel = LEVELS[levels[name]]
     request.policyConfig[PACK].properties.CopyFrom(struct(pack or {}))
     servicer.Configure(request, CONTEXT)
     return servicer
@@ -208,6 +214,13 @@ def test_a_configured_level_goes_before_the_environments(level: str, found: list
     findings = analyse_stack(servicer, examples.node_pool(taints=()))
     assert ids(findings) == found
     assert all(item.enforcementLevel == LEVELS[level] for item in findings)
+
+
+def test_a_level_for_all_is_no_rule_and_a_rule_that_does_not_exist_refuses_the_run() -> None:
+    servicer = configured(levels={"all": "advisory", "COST001": "advisory"})
+    assert {item.enforcementLevel for item in analyse(servicer, BARE_POOL)} == {analyzer_pb2.ADVISORY}
+    (said,) = analyse(configured(levels={"COST100": "advisory"}), BARE_POOL)
+    assert said.message.startswith("the policies could not run: COST100 is no rule of this pack (did you mean COST00")
 
 
 def test_waivers_of_the_stacks_own_configuration_hold() -> None:
