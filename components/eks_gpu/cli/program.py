@@ -48,15 +48,13 @@ def record_stack(project: Project, stack: str) -> Recorded:
         configuration = _configuration(project, stack)
         config = configuration.engine_config() if configuration else {}
         secrets = configuration.secrets if configuration else frozenset()
-        recording = record_directory(
-            project.directory, project=project.name, stack=stack, config=config, secrets=secrets
-        )
+        recording = record_directory(project.program, project=project.name, stack=stack, config=config, secrets=secrets)
     except (SettingsError, pulumi.RunError, pulumi.InputPropertiesError) as error:
         raise CannotRun(str(error)) from error
     except CannotRun:
         raise
     except (Exception, SystemExit) as error:
-        raise CannotRun(_failure(error, project.directory)) from error
+        raise CannotRun(_failure(error, project.program)) from error
     return Recorded(stack, recording, config)
 
 
@@ -72,5 +70,7 @@ def _failure(error: BaseException, directory: Path) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if Path(frame.filename).is_relative_to(directory)]
     own = [frame for frame in own if "site-packages" not in frame.filename] or frames[-1:]
+    if isinstance(error, SyntaxError):
+        return f"the program is no Python: {error}"
     place = f"{Path(own[-1].filename).name}, line {own[-1].lineno}" if own else str(directory)
     return f"the program failed in {place}: {type(error).__name__}: {error}; --traceback shows how it came there"

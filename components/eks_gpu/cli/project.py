@@ -11,6 +11,8 @@ import yaml
 from eks_gpu.cli.exit_codes import CannotRun
 
 _PROJECT_FILE = "Pulumi.yaml"
+_PROGRAM_FILE = "__main__.py"
+_RUNTIME = "python"
 
 
 @dataclass(frozen=True)
@@ -19,6 +21,8 @@ class Project:
 
     directory: Path
     name: str
+    program: Path
+    """Where its ``__main__.py`` is: ``main`` of the project file, by default the directory itself."""
     stacks_directory: Path
     """Where the stack files lie: ``stackConfigDir`` of the project file, by default beside it."""
 
@@ -42,8 +46,10 @@ class Project:
         name = content.get("name") if isinstance(content, dict) else None
         if not isinstance(name, str):
             raise CannotRun(f"{path} has no name; a Pulumi project file starts with name: and runtime:")
+        _refuse_other_runtimes(path, content.get("runtime"))
         where = content.get("stackConfigDir")
-        return cls(directory, name, directory / where if isinstance(where, str) else directory)
+        program = _program(directory, content.get("main"))
+        return cls(directory, name, program, directory / where if isinstance(where, str) else directory)
 
     @property
     def stacks(self) -> tuple[str, ...]:
@@ -57,3 +63,21 @@ class Project:
             known = ", ".join(self.stacks) or "none"
             raise CannotRun(f"no stack {stack!r} in {self.stacks_directory}; stacks there are: {known}")
         return self.stacks_directory / f"Pulumi.{stack}.yaml"
+
+
+def _refuse_other_runtimes(path: Path, runtime: object) -> None:
+    named = runtime.get("name") if isinstance(runtime, dict) else runtime
+    if named != _RUNTIME:
+        raise CannotRun(
+            f"{path} has the runtime {named or 'unset'}, and this runs programs in {_RUNTIME} only; "
+            "judge others with pulumi preview --policy-pack"
+        )
+
+
+def _program(directory: Path, main: object) -> Path:
+    """Return the directory of the program, as the engine finds it."""
+    named = directory / main if isinstance(main, str) else directory
+    program = named.parent if named.name == _PROGRAM_FILE else named
+    if not (program / _PROGRAM_FILE).is_file():
+        raise CannotRun(f"no {_PROGRAM_FILE} in {program}; it is the program that {directory / _PROJECT_FILE} names")
+    return program

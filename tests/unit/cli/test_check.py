@@ -80,6 +80,32 @@ def test_a_program_that_fails_says_where(program: Path) -> None:
     assert "failed in __main__.py, line 3: KeyError: 'zone'" in sentence(check("--program", program))
 
 
+def test_a_program_in_another_language_is_left_to_the_engine(program: Path) -> None:
+    for runtime in ("nodejs", "{name: nodejs}"):
+        (program / "Pulumi.yaml").write_text(f"name: foreign\nruntime: {runtime}\n")
+        said = sentence(check("--program", program))
+        assert "has the runtime nodejs, and this runs programs in python only" in said
+        assert said.endswith("judge others with pulumi preview --policy-pack")
+
+
+@pytest.mark.parametrize("main", ["infra", "infra/", "./infra/__main__.py"])
+def test_the_program_may_be_elsewhere_in_the_project(program: Path, main: str) -> None:
+    (program / "infra").mkdir()
+    (program / "__main__.py").rename(program / "infra" / "__main__.py")
+    (program / "Pulumi.yaml").write_text(f"name: foreign\nruntime: python\nmain: {main}\n")
+    assert "WORK003" in check("--program", program).stdout
+
+
+def test_a_project_without_a_program_says_where_it_should_be(program: Path) -> None:
+    (program / "__main__.py").unlink()
+    assert f"no __main__.py in {program}" in sentence(check("--program", program))
+
+
+def test_a_program_that_is_no_python_says_where(program: Path) -> None:
+    (program / "__main__.py").write_text("def (")
+    assert "the program is no Python: invalid syntax (__main__.py, line 1)" in sentence(check("--program", program))
+
+
 def test_the_traceback_is_there_on_request(program: Path) -> None:
     (program / "__main__.py").write_text("raise KeyError('zone')\n")
     result = CliRunner().invoke(app, ["--traceback", "check", "--program", str(program)])
