@@ -46,6 +46,10 @@ PRIVATE_SERVICES: tuple[str, ...] = (
 call: a VPC without a way to the internet needs an interface endpoint for each. IAM and pricing have none in the
 regions."""
 
+ENDPOINT_NAMES_UNKNOWN: frozenset[str] = frozenset({"aws-cn"})
+"""Partitions where some services' interface endpoints have another prefix (``cn.com.amazonaws``) and some have not, by
+service and region (aws/aws-cdk PR 16139, checked 2026-11-21); which of ours have is not established here."""
+
 CONTROL_PLANE_ZONES = 2
 """Zones that a control plane needs subnets in, and that it keeps: subnets may be added later only in the zones that it
 was made with (EKS user guide, "VPC and subnet requirements"; aws/containers-roadmap issue 2330). Nodes may be in any
@@ -75,5 +79,8 @@ def partition_of(region: str) -> str:
 
 
 def service_name(region: str, service: str) -> str:
-    """Return the name by which a VPC endpoint asks for a service of AWS in a region."""
+    """Return the name by which a VPC endpoint asks for a service of AWS in a region.
+
+    In China it holds for the S3 gateway; see ``ENDPOINT_NAMES_UNKNOWN``.
+    """
     return f"com.amazonaws.{region}.{service}"

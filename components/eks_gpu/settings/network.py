@@ -6,9 +6,9 @@ import ipaddress
 import re
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from typing import Annotated, Final
+from typing import Annotated, Final, Self
 
-from pydantic import Discriminator, Field, Tag, field_validator
+from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 
 from eks_gpu.facts import network
 from eks_gpu.settings.block import Block
@@ -85,6 +85,16 @@ class NewNetwork(Block):
     def _are_zones_of_one_region(cls, zones: tuple[str, ...]) -> tuple[str, ...]:
         check_zones(zones)
         return zones
+
+    @model_validator(mode="after")
+    def _has_endpoints_that_are_known(self) -> Self:
+        region = network.region_of(self.zones[0])
+        if self.nat is Nat.NONE and network.partition_of(region) in network.ENDPOINT_NAMES_UNKNOWN:
+            raise ValueError(
+                f"nat none needs interface endpoints, whose names in {region} differ by service and are not known "
+                "here; use nat single or per-zone, or an existing network that has them"
+            )
+        return self
 
 
 class ExistingVpc(Block):

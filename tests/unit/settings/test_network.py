@@ -110,3 +110,11 @@ def test_a_zones_name_begins_with_its_region(zone: str) -> None:
 )
 def test_a_region_is_in_one_partition(region: str, partition: str) -> None:
     assert partition_of(region) == partition
+
+
+def test_endpoints_are_not_guessed_where_their_names_are_not_known() -> None:
+    zones = ["cn-north-1a", "cn-north-1b"]
+
+    (message,) = _problems({"zones": zones, "nat": "none"}).values()
+    assert "whose names in cn-north-1 differ by service" in message
+    assert isinstance(ADAPTER.validate_python({"zones": zones, "nat": "per-zone"}), NewNetwork)
