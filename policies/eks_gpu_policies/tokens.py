@@ -65,8 +65,20 @@ def is_patch(token: str) -> bool:
 
 
 def whole(token: str) -> str:
-    """Return the token of the whole object for that of a patch of it; other tokens unchanged."""
-    return token.removesuffix(_PATCH) if is_patch(token) else token
+    """Return the token under which a resource is read; most are read under their own.
+
+    A patch is read as the object that it patches, and Karpenter's beta, which says the same in the same words, as the
+    current version.
+    """
+    known = token.removesuffix(_PATCH) if is_patch(token) else token
+    return _BETA.get(known, known)
+
+
+_BETA: Final = {
+    "kubernetes:karpenter.sh/v1beta1:NodePool": NODE_POOL,
+    "kubernetes:karpenter.k8s.aws/v1beta1:EC2NodeClass": NODE_CLASS,
+}
+"""Karpenter 0.32 to 1.0."""
 
 
 def kind(token: str) -> str:

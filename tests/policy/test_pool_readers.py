@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from eks_gpu.facts import labels, resources
@@ -133,3 +135,16 @@ def test_node001_an_image_by_a_public_parameter_has_that_familys_devices() -> No
 def test_cost001_a_limit_on_gpus_bounds_a_pool_of_auto_mode() -> None:
     pool = changed(auto_pool(("instance-family", ["g6"])), "spec.limits", {resources.GPU: 4})
     assert passes(judge("COST001", pool))
+
+
+def test_node006_karpenters_beta_is_read_and_its_class_without_terms_boots_the_newest() -> None:
+    beta = {
+        tokens.NODE_POOL: "karpenter.sh/v1beta1:NodePool",
+        tokens.NODE_CLASS: "karpenter.k8s.aws/v1beta1:EC2NodeClass",
+    }
+    node_class = changed(examples.node_class(amiFamily="AL2"), "spec.amiSelectorTerms", None)
+    program = [
+        dataclasses.replace(item, type=f"kubernetes:{beta[item.type]}") for item in (node_class, examples.node_pool())
+    ]
+    assert "whatever is newest of AL2 is booted" in complaint(judge("NODE006", *program))
+    assert passes(judge("COST001", *program))

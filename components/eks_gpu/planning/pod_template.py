@@ -57,9 +57,9 @@ class Container:
 
     @property
     def gpu_resources(self) -> tuple[str, ...]:
-        """The GPU resources it asks for, in requests or limits."""
-        asked = {**need(self.requests), **need(self.limits)}
-        return tuple(sorted(name for name in asked if resources.is_gpu(name)))
+        """The GPU resources it asks for, in requests or limits; an amount of zero asks for none."""
+        asked = (*need(self.requests).items(), *need(self.limits).items())
+        return tuple(sorted({name for name, amount in asked if resources.is_gpu(name) and quantity(amount) != 0}))
 
     @property
     def asks_gpu(self) -> bool:

@@ -87,8 +87,13 @@ def read_image(node_class: View) -> Image:
     terms = spec["amiSelectorTerms"].items()
     return Image(
         family=attempt(lambda: _family(spec, terms)),
-        choices=tuple(_choice(term) for term in terms),
+        choices=tuple(_choice(term) for term in terms) or (_newest(spec),),
     )
+
+
+def _newest(spec: View) -> ImageChoice:
+    """Return what a class without any term boots, where the API still takes one (v1beta1)."""
+    return ImageChoice(ImageSource.LATEST, attempt(lambda: spec["amiFamily"].text() or "an unknown family"))
 
 
 def _choice(term: View) -> ImageChoice:

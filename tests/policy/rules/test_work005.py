@@ -8,6 +8,7 @@ from eks_gpu.facts import labels, resources
 from eks_gpu.planning.unknown import UNKNOWN
 from eks_gpu_policies import examples
 from eks_gpu_policies.resource import Resource
+from eks_gpu_policies.rule import Level
 from tests.support.judging import changed, complaint, judge, left_open, messages, not_concerned, passes
 
 PLAIN = "nginx:1.29.0"
@@ -104,3 +105,29 @@ def test_a_clause_known_to_fail_fails_beside_an_unknown_one() -> None:
 
 def test_pods_without_gpus_are_not_concerned() -> None:
     assert not_concerned(judge("WORK005", examples.deployment(examples.container(resources={}, volumeMounts=None))))
+
+
+def job(image: str, **labels_of_pod: str) -> Resource:
+    spec = {"containers": [examples.container(image=image, volumeMounts=None)]}
+    template = {"metadata": {"labels": labels_of_pod}, "spec": spec}
+    return examples.resource("kubernetes:batch/v1:Job", "run", {"spec": {"template": template}})
+
+
+def test_w03_a_job_that_does_not_say_what_it_is_gets_advice() -> None:
+    (finding,) = judge("WORK005", job("registry.example.com/team/finetune:1.2")).findings
+    assert finding.level is Level.ADVISORY
+    assert finding.message.endswith("on /dev/shm, and it may be training")
+    (finding,) = judge("WORK005", job("registry.example.com/team/finetune:1.2", workload="training")).findings
+    assert finding.level is Level.MANDATORY
+
+
+@pytest.mark.parametrize(
+    "image", ["nvidia/cuda:12.4.1-base-ubuntu22.04", "nvcr.io/nvidia/k8s/cuda-sample:vectoradd-cuda12.5.0"]
+)
+def test_w03_a_job_that_tries_a_gpu_needs_none(image: str) -> None:
+    assert passes(judge("WORK005", job(image)))
+
+
+def test_w03_zero_gpus_are_none() -> None:
+    pod = examples.container(volumeMounts=None, resources={"limits": {resources.GPU: "0"}})
+    assert not_concerned(judge("WORK005", examples.deployment(pod)))

@@ -54,7 +54,8 @@ _DRIFTS: Final[Mapping[ImageSource, Callable[[str], str | None]]] = MappingProxy
         ImageSource.ID: lambda _id: None,
         ImageSource.RELEASE: lambda _release: None,
         ImageSource.LATEST: lambda kind: (
-            f"sets neither releaseVersion nor a launch template's imageId: whatever is newest of {kind} is booted"
+            "names no release and no image (releaseVersion, a template's imageId, amiSelectorTerms): whatever is "
+            f"newest of {kind} is booted"
         ),
     }
 )

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from eks_gpu.facts import labels
 from eks_gpu.planning.pod_template import Container, PodTemplate, PodVolume, WorkloadKind
 from eks_gpu.planning.quantity import GIB, gib
 from eks_gpu.planning.reading import need
@@ -19,6 +20,10 @@ SMALLEST_GIB: Final = 1
 _DEFAULT: Final = "64 MiB"
 """What containerd gives a container that mounts nothing there."""
 
+_JOB: Final = "Job"
+_SAMPLE: Final = re.compile(r"/cuda:|cuda-sample|vectoradd|nvidia-smi|dcgmproftester", re.IGNORECASE)
+"""Images of jobs that see whether a GPU works: they pass nothing through shared memory."""
+
 _USES_SHARED_MEMORY: Final = re.compile(r"vllm|sglang|tensorrt[-_]?llm|trt[-_]?llm|trtllm|pytorch", re.IGNORECASE)
 
 
@@ -31,11 +36,15 @@ def _check(pod: PodTemplate, _stack: Stack) -> Iterator[Outcome]:
 
 def _mounted(pod: PodTemplate, container: Container) -> Iterator[Outcome]:
     """Judge what is on /dev/shm of a container that is known to use it."""
-    if pod.spec["hostIPC"].boolean() or not _uses_shared_memory(pod, container):
+    certain = _uses_shared_memory(pod, container)
+    if pod.spec["hostIPC"].boolean() or certain is False:
         return
     volume = _shared_memory(pod, container)
     if volume is None:
-        yield Problem(f"container {container.name} has the default {_DEFAULT} on {SHARED_MEMORY}")
+        maybe = "" if certain else ", and it may be training"
+        yield Problem(
+            f"container {container.name} has the default {_DEFAULT} on {SHARED_MEMORY}{maybe}", advisory=not certain
+        )
     elif volume.place["hostPath"].exists:
         return
     elif not volume.in_memory:
@@ -44,10 +53,15 @@ def _mounted(pod: PodTemplate, container: Container) -> Iterator[Outcome]:
         yield Problem(f"container {container.name} has {gib(volume.size_limit)} on {SHARED_MEMORY}; it needs 1 GiB")
 
 
-def _uses_shared_memory(pod: PodTemplate, container: Container) -> bool:
-    if need(pod.kind) is WorkloadKind.TRAINING:
+def _uses_shared_memory(pod: PodTemplate, container: Container) -> bool | None:
+    """Return whether a container uses shared memory; None for one that may, as that of any Job may."""
+    if _USES_SHARED_MEMORY.search(need(container.image)) is not None:
         return True
-    return _USES_SHARED_MEMORY.search(need(container.image)) is not None
+    if need(pod.kind) is not WorkloadKind.TRAINING:
+        return False
+    if pod.owner_kind != _JOB or labels.WORKLOAD in need(pod.labels):
+        return True
+    return False if _SAMPLE.search(need(container.image)) is not None else None
 
 
 def _shared_memory(pod: PodTemplate, container: Container) -> PodVolume | None:
