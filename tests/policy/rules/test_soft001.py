@@ -68,11 +68,13 @@ def test_g01_what_a_component_waits_for_its_children_wait_for() -> None:
 
 def test_g01_a_class_that_nothing_makes_rejects_its_pods() -> None:
     assert "which nothing in the stack makes: its pods are rejected" in complaint(judge("SOFT001", plugin()))
-    assert "which nothing in the stack makes" in complaint(judge("SOFT001", examples.node_pool(), pod()))
+    cluster = examples.resource("aws:eks/cluster:Cluster", "ml", {})
+    assert "which nothing in the stack makes" in complaint(judge("SOFT001", cluster, pod()))
 
 
 def test_g01_a_stack_of_workloads_alone_may_find_the_class_in_its_cluster() -> None:
     assert left_open(judge("SOFT001", pod())) == ["runtimeClassName"]
+    assert left_open(judge("SOFT001", examples.node_pool(), pod())) == ["runtimeClassName"]
 
 
 def test_g01_pods_depend_on_the_class_as_well() -> None:

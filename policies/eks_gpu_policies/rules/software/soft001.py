@@ -1,7 +1,7 @@
 """SOFT001: the RuntimeClass has one owner, before its users; and so has the sharing configuration.
 
 Only RuntimeClasses for NVIDIA's runtime are looked at: those with its handler, and the name that the operator uses.
-A stack that holds neither nodes, cluster nor GPU software may well be installed where the RuntimeClass is already.
+A stack that holds neither cluster nor GPU software may well be installed where the RuntimeClass is already.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def _ordered(user: _User, owner: Resource, stack: Stack) -> Iterator[Outcome]:
 
 
 def _missing(user: _User, stack: Stack) -> Iterator[Outcome]:
-    if _gpu_releases(stack) or stack.pools or stack.of_type(*sorted(tokens.CLUSTERS)):
+    if _gpu_releases(stack) or stack.of_type(*sorted(tokens.CLUSTERS)):
         yield Problem(
             f"uses the RuntimeClass {user.runtime_class}, which nothing in the stack makes: its pods are rejected",
             urn=user.resource.urn,
