@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -33,7 +34,9 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
     uv("build", "--wheel", "--out-dir", folder)
     (wheel,) = folder.glob("*.whl")
     place = folder / "venv"
-    sync = ("sync", "--frozen", "--no-default-groups", "--extra", "cli", "--no-install-project")
+    # As `pulumi install` makes it: with pip, by which the Python host lists the packages that a program has.
+    subprocess.run([sys.executable, "-m", "venv", place], check=True)
+    sync = ("sync", "--frozen", "--inexact", "--no-default-groups", "--extra", "cli", "--no-install-project")
     uv(*sync, environment=place)
     uv("pip", "install", "--python", place / "bin" / "python", "--no-deps", wheel)
     return place
@@ -73,7 +76,7 @@ def test_a_foreign_program_previews_with_the_wheel(engine: Bench, program: Path)
 
     assert result.returncode == 0, result.output
     assert result.operations("kubernetes:karpenter.sh/v1:NodePool") == ["create"]
-    assert result.operations("aws:eks/nodeGroup:NodeGroup") == ["create"]
+    assert result.step("inference-node-group").operation == "create"
     assert [violation for violation in result.violations if violation.level == "mandatory"] == []
 
 
