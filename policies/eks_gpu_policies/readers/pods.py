@@ -17,7 +17,7 @@ from eks_gpu.planning.pod_template import (
     Toleration,
     WorkloadKind,
 )
-from eks_gpu.planning.reading import View, attempt, need
+from eks_gpu.planning.reading import NotKnown, View, attempt, need
 from eks_gpu.planning.requirements import Requirement, from_labels, read_requirements
 from eks_gpu.planning.unknown import UNKNOWN
 from eks_gpu_policies import tokens
@@ -50,6 +50,7 @@ _INFERENCE_OWNERS: Final = frozenset(
         "ServingRuntime",
         "ClusterServingRuntime",
         "RayService",
+        "Rollout",
     }
 )
 _JOB: Final = "Job"
@@ -78,6 +79,8 @@ def read_pods(resource: Resource) -> Iterator[PodTemplate]:
     if not tokens.is_kubernetes(resource.type) or resource.type.startswith(_NOT_CARRIERS):
         return
     found = tuple(_specs(resource.view))
+    if resource.type.startswith(_WORKFLOWS):
+        found += tuple(_steps(resource.view["spec"]))
     if not found and tokens.kind(resource.type) in _CARRIERS:
         found = tuple(_hidden(resource.view["spec"]))
     for spec, metadata in found:
@@ -98,6 +101,30 @@ def _specs(root: View) -> Iterator[tuple[View, View]]:
             pending.extend((child, place, depth + 1) for _, child in place.entries())
         elif isinstance(place.data, list | tuple):
             pending.extend((child, above, depth + 1) for child in place.items())
+
+
+def _steps(spec: View) -> Iterator[tuple[View, View]]:
+    """Yield the pods of an Argo workflow: each step has one container, under a name of its own."""
+    for place in (spec, spec["workflowSpec"]):
+        templates = attempt(place["templates"].items)
+        if isinstance(templates, NotKnown):
+            yield place["templates"], place
+            return
+        for step in templates:
+            for key in _STEPS:
+                if isinstance(step[key].data, Mapping):
+                    yield _with_one_container(step, key), step["metadata"]
+
+
+def _with_one_container(step: View, key: str) -> View:
+    content, container = dict(step.entries()), dict(step[key].entries())
+    data: dict[str, object] = {name: place.data for name, place in content.items()}
+    data["containers"] = [{"name": key, **{name: place.data for name, place in container.items()}}]
+    return View(data, step.source, step.path)
+
+
+_WORKFLOWS: Final = "kubernetes:argoproj.io/"
+_STEPS: Final = ("container", "script")
 
 
 def _hidden(place: View) -> Iterator[tuple[View, View]]:
