@@ -31,6 +31,7 @@ MIG_SUFFIX = "-mig"
 
 INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 ZONE = "topology.kubernetes.io/zone"
+REGION = "topology.kubernetes.io/region"
 ARCH = "kubernetes.io/arch"
 OS = "kubernetes.io/os"
 HOSTNAME = "kubernetes.io/hostname"
