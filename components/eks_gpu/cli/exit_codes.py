@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-FINE: Final = 0
-"""Nothing to report."""
-
 FINDINGS: Final = 1
 """The command ran and found something that must be mended."""
 

@@ -54,16 +54,3 @@ TRITON_FULL = Image(
     checked=CHECKED,
 )
 """Triton with every backend. The slim variant, ``py3-min``, has none: an image of one's own copies those it needs."""
-
-CUDA_SAMPLE = Image(
-    repository="nvcr.io/nvidia/k8s/cuda-sample",
-    tag="vectoradd-cuda12.5.0",
-    cuda="12.5",
-    size_bytes=1 * GB,
-    source=(
-        "NGC tags of nvidia/k8s/cuda-sample, as NVIDIA's own device mock's end-to-end test names it; "
-        "size not measured: an upper bound"
-    ),
-    checked=CHECKED,
-)
-"""Adds two vectors on one GPU and prints ``Test PASSED``: the smallest proof that CUDA works on a node."""

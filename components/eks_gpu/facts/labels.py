@@ -25,7 +25,6 @@ WORKLOAD = "workload"
 WORKLOADS: tuple[str, ...] = ("inference", "training", "development")
 WORKLOAD_SYSTEM = "system"
 """On the CPU nodes that controllers run on."""
-MIG_SUFFIX = "-mig"
 
 # --- Kubernetes --------------------------------------------------------------------------------------------------
 
@@ -39,15 +38,12 @@ HOSTNAME = "kubernetes.io/hostname"
 APP_NAME = "app.kubernetes.io/name"
 APP_INSTANCE = "app.kubernetes.io/instance"
 APP_COMPONENT = "app.kubernetes.io/component"
-APP_PART_OF = "app.kubernetes.io/part-of"
-APP_MANAGED_BY = "app.kubernetes.io/managed-by"
 
 POD_SECURITY_ENFORCE = "pod-security.kubernetes.io/enforce"
 POD_SECURITY_WARN = "pod-security.kubernetes.io/warn"
 
 # --- EKS ---------------------------------------------------------------------------------------------------------
 
-EKS_NODEGROUP = "eks.amazonaws.com/nodegroup"
 EKS_CAPACITY_TYPE = "eks.amazonaws.com/capacityType"
 EKS_AUTO_DOMAIN = "eks.amazonaws.com"
 """API group of EKS Auto Mode's NodeClass, and domain of its instance labels: the same names as Karpenter's, such as
@@ -61,8 +57,6 @@ EKS_AUTO_COMPUTE = "auto"
 CAPACITY_TYPE = "karpenter.sh/capacity-type"
 KARPENTER_NODEPOOL = "karpenter.sh/nodepool"
 KARPENTER_DISCOVERY = "karpenter.sh/discovery"
-DO_NOT_DISRUPT = "karpenter.sh/do-not-disrupt"
-"""Annotation: on a pod ``"true"`` or a Go duration; on a node through the NodePool's template."""
 
 KARPENTER_AWS_DOMAIN = "karpenter.k8s.aws"
 INSTANCE_CATEGORY = f"{KARPENTER_AWS_DOMAIN}/instance-category"
@@ -79,8 +73,6 @@ INSTANCE_GPU_MANUFACTURER = f"{KARPENTER_AWS_DOMAIN}/instance-gpu-manufacturer"
 INSTANCE_GPU_COUNT = f"{KARPENTER_AWS_DOMAIN}/instance-gpu-count"
 INSTANCE_GPU_MEMORY = f"{KARPENTER_AWS_DOMAIN}/instance-gpu-memory"
 """MiB of one GPU."""
-CAPACITY_RESERVATION_ID = f"{KARPENTER_AWS_DOMAIN}/capacity-reservation-id"
-CAPACITY_RESERVATION_TYPE = f"{KARPENTER_AWS_DOMAIN}/capacity-reservation-type"
 EC2_NODE_CLASS = f"{KARPENTER_AWS_DOMAIN}/ec2nodeclass"
 
 KARPENTER_AWS_ALLOWED: frozenset[str] = frozenset(
@@ -133,10 +125,7 @@ GFD_PRODUCT = "nvidia.com/gpu.product"
 GFD_COUNT = "nvidia.com/gpu.count"
 GFD_MEMORY = "nvidia.com/gpu.memory"
 GFD_REPLICAS = "nvidia.com/gpu.replicas"
-GFD_SHARED_SUFFIX = "-SHARED"
-"""What gpu-feature-discovery appends to the product label of a time-sliced GPU."""
 MIG_CAPABLE = "nvidia.com/mig.capable"
-MIG_CONFIG = "nvidia.com/mig.config"
 MIG_CONFIG_STATE = "nvidia.com/mig.config.state"
 MIG_STRATEGY = "nvidia.com/mig.strategy"
 DEVICE_PLUGIN_CONFIG = "nvidia.com/device-plugin.config"

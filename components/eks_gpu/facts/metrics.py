@@ -17,8 +17,6 @@ SOURCE = (
     "(DCGM_EXP_* windows); dcgm-exporter 4.9.0 release notes (renames)"
 )
 CHECKED = "2026-11-21"
-EXPORTER_VERSIONS: tuple[str, ...] = ("4.8.2", "4.8.3")
-"""The exporter versions whose files were read: the standalone chart's and the GPU Operator v26.7.0's."""
 
 
 class PrometheusType(StrEnum):

@@ -22,14 +22,10 @@ GPU_OPERATOR = "gpu-operator"
 NVIDIA = "nvidia"
 """Where the plain path runs: device plugin and DCGM exporter without the operator."""
 
-GPU_SOFTWARE: tuple[str, ...] = (GPU_OPERATOR, NVIDIA)
-"""Where GPU software may be found, whichever owner a cluster has."""
 
 MONITORING = "monitoring"
 INFERENCE = "inference"
 TRAINING = "training"
-MODEL_CACHE = INFERENCE
-"""The model cache's claim lives beside the servers that mount it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,4 +40,3 @@ KARPENTER_CONTROLLER = ServiceAccount(KARPENTER, "karpenter")
 VPC_CNI_NODE = ServiceAccount(KUBE_SYSTEM, "aws-node")
 EBS_CSI_CONTROLLER = ServiceAccount(KUBE_SYSTEM, "ebs-csi-controller-sa")
 EFS_CSI_CONTROLLER = ServiceAccount(KUBE_SYSTEM, "efs-csi-controller-sa")
-EFS_CSI_NODE = ServiceAccount(KUBE_SYSTEM, "efs-csi-node-sa")

@@ -17,8 +17,6 @@ EFA = "vpc.amazonaws.com/efa"
 
 CPU = "cpu"
 MEMORY = "memory"
-EPHEMERAL_STORAGE = "ephemeral-storage"
-HUGEPAGES_2MI = "hugepages-2Mi"
 PODS = "pods"
 
 _QUOTA_PREFIX = "requests."

@@ -34,7 +34,6 @@ EFS_ACCESS_POINTS = "efs-ap"
 NFS_PORT = 2049
 """TCP port of a mount target."""
 
-EFS_THROUGHPUT_ELASTIC = "elastic"
 EFS_THROUGHPUT_BURSTING = "bursting"
 EFS_PERFORMANCE_GENERAL = "generalPurpose"
 

@@ -70,14 +70,5 @@ def dedicated(gpu_type: str) -> Taint:
     return Taint(labels.GPU_TYPE, gpu_type, Effect.NO_SCHEDULE)
 
 
-EFS_AGENT_NOT_READY = Taint("efs.csi.aws.com/agent-not-ready", "true", Effect.NO_EXECUTE)
-"""Startup taint that the EFS CSI node agent removes once it can mount. A user of it must list it as a startup taint."""
-
-EBS_AGENT_NOT_READY = Taint("ebs.csi.aws.com/agent-not-ready", "true", Effect.NO_EXECUTE)
-"""Startup taint that the EBS CSI node agent removes once it can attach."""
-
-GPU_NOT_VALIDATED = Taint("eks-gpu.io/not-validated", "true", Effect.NO_SCHEDULE)
-"""Startup taint of a GPU node whose validation has not passed yet; validation on new nodes removes it."""
-
 TOLERATE_EVERYTHING: dict[str, str] = {"operator": "Exists"}
 """For node agents that must run everywhere (monitoring, logging). A workload never carries it."""
