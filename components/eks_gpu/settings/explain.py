@@ -52,12 +52,20 @@ def explain(
     """
     messages: dict[Location, list[str]] = {}
     for details in error.errors(include_url=False):
+        if _follows_from_its_entries(details):
+            continue
         site = _site(details, data, model, written)
         message = _SENTENCES.get(details["type"], _as_pydantic_says)(site)
         said = messages.setdefault(site.location, [])
         if message not in said:
             said.append(message)
     return [Problem(location, ", or ".join(said)) for location, said in messages.items()]
+
+
+def _follows_from_its_entries(details: ErrorDetails) -> bool:
+    """Return whether a list is too short only because entries of it were refused, each with a problem of its own."""
+    given = details["input"]
+    return details["type"] == "too_short" and isinstance(given, list) and len(given) > details["ctx"]["actual_length"]
 
 
 def show(value: object, written: str | None = None) -> str:
