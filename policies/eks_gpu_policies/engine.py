@@ -45,7 +45,7 @@ def evaluate(  # noqa: PLR0913 - keyword-only; each says something else about th
     if not partial:
         run.findings.extend(run.unread())
         run.not_evaluated.extend(run.unseen())
-        run.findings.extend(run.about_waivers({rule.id for rule in rules}))
+        run.findings.extend(run.about_waivers(rules))
     return Report(
         environment=environment,
         environment_named=stack.options.environment_named,
@@ -186,8 +186,12 @@ class _Run:
             name = self.stack.by_urn[what.source].name
             yield NotEvaluated(rule=PACK, urn=what.source, resource=name, path=what.path, reason=what.reason)
 
-    def about_waivers(self, rules: set[str]) -> Iterator[Finding]:
-        """Yield a finding for every waiver that has expired or that speaks of nothing."""
+    def about_waivers(self, rules: Sequence[AnyRule]) -> Iterator[Finding]:
+        """Yield a finding for every waiver that has expired or that speaks of nothing.
+
+        One of a rule that is off here is kept for the environments where the rule is on.
+        """
+        known = {rule.id: self.level(rule) for rule in rules}
         for waiver in self.waivers:
             if waiver.expired(self.today):
                 yield self._about_waiver(
@@ -196,12 +200,13 @@ class _Run:
                     f"expired on {waiver.until} and is ignored",
                     f"ask {waiver.owner} to mend the finding, or to renew the waiver with a new reason",
                 )
-            elif not self._is_used(waiver):
-                known = waiver.rule in rules
+            elif known.get(waiver.rule) is not Level.DISABLED and not self._is_used(waiver):
                 yield self._about_waiver(
                     waiver,
                     Level.ADVISORY,
-                    "matches no finding" if known else f"names {waiver.rule}, which is no rule of this pack",
+                    "matches no finding"
+                    if waiver.rule in known
+                    else f"names {waiver.rule}, which is no rule of this pack",
                     "remove it, or write the rule's id and the resource's logical name or URN exactly",
                 )
 

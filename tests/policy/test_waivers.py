@@ -83,6 +83,12 @@ def test_a_waiver_that_matches_nothing_is_advice_to_remove_it() -> None:
     assert {finding.level for finding in report.findings if finding.rule == PACK} == {Level.ADVISORY}
 
 
+def test_a_waiver_of_a_rule_that_is_off_here_is_kept_for_where_it_is_on() -> None:
+    sliced = waiver(rule="SHARE002")
+    assert about(judged(sliced, environment=Environment.DEV), PACK) == []
+    assert about(judged(sliced, environment=Environment.PROD), PACK) == ["matches no finding"]
+
+
 def test_a_waiver_of_what_could_not_be_judged_yet_is_not_called_idle() -> None:
     unclear = examples.node_group(launchTemplate={"id": "lt-1", "version": "1"})
     report = evaluate(

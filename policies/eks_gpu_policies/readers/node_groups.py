@@ -40,7 +40,8 @@ from eks_gpu_policies.resource import Resource
 _CAPACITY: Final = {"SPOT": "spot", "ON_DEMAND": "on-demand", "CAPACITY_BLOCK": "reserved"}
 _DEFAULT_CAPACITY: Final = "ON_DEMAND"
 _COMPONENT_SIZE: Final = Size(minimum=1, desired=2, maximum=2)
-"""What ``eks.ManagedNodeGroup`` asks for when it is given no sizes (pulumi-eks 4 nodegroup.ts, checked 2026-11-21)."""
+"""What ``eks.ManagedNodeGroup`` asks for when it is given no sizes (pulumi-eks 4.4.0 SDK, ``scaling_config``, checked
+2026-11-21)."""
 
 
 def node_groups(program: Program) -> tuple[Resource, ...]:
