@@ -39,7 +39,14 @@ recover: $(ENVIRONMENT) ## finish what a crash or an interruption left half done
 build: $(ENVIRONMENT) ## build the tools the tests need: the Pulumi engine and promtool
 	@$(SANDBOX) build
 
-test: build ## run every test
+# Tests read CRDs from Go modules, and use no network: what they read is fetched before.
+.PHONY: modules
+modules:
+	@for module in tests/support/modules/*/; do \
+	    (cd $$module && go mod download $$(awk '$$1 == "require" {print $$2 "@" $$3}' go.mod)); \
+	done
+
+test: build modules ## run every test
 	@$(PYTHON) -m pytest
 
 bench: build ## measure imports, checks and previews, side by side

@@ -1,8 +1,9 @@
-"""Files of Go modules, such as CRDs: fetched once into Go's module cache, pinned and checked by a go.sum of ours."""
+"""Files of Go modules, such as CRDs: in Go's module cache after ``make modules``, pinned by a go.mod and go.sum here."""
 
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -30,13 +31,17 @@ class GoModule:
 
     @cached_property
     def folder(self) -> Path:
-        """Where the module lies. Go fetches it if need be, and refuses one that differs from go.sum."""
+        """Where the module lies in Go's cache. Go refuses one that differs from go.sum; nothing is fetched here."""
         go = shutil.which("go")
         if go is None:
             raise FileNotFoundError(f"Go is not on PATH; install it to read files of {self.path}")
         command = [go, "mod", "download", "-json", f"{self.path}@v{self.version}"]
-        done = subprocess.run(command, cwd=_PINS / self.pin, capture_output=True, text=True, check=False)
+        offline = {**os.environ, "GOPROXY": "off"}
+        done = subprocess.run(command, cwd=_PINS / self.pin, env=offline, capture_output=True, text=True, check=False)
         found = json.loads(done.stdout or "{}")
         if done.returncode != 0 or "Dir" not in found:
-            raise RuntimeError(f"cannot get {self.path}: {found.get('Error') or done.stderr.strip()}")
+            raise RuntimeError(
+                f"{self.path} v{self.version} is not in Go's module cache; run: make modules "
+                f"({found.get('Error') or done.stderr.strip()})"
+            )
         return Path(found["Dir"])
