@@ -14,7 +14,6 @@ ROOT = Path(__file__).parents[2]
 ELSEWHERE = {".venv", ".sandbox", ".pytest_cache"}
 PAGES = sorted(path for path in ROOT.rglob("*.md") if not ELSEWHERE & set(path.relative_to(ROOT).parts))
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
-TARGET = re.compile(r"^([a-z][a-z-]*):", re.MULTILINE)
 
 
 def generate(folder: Path) -> subprocess.CompletedProcess[str]:
@@ -42,10 +41,3 @@ def test_a_stale_page_is_noticed_by_name(tmp_path: Path) -> None:
 def test_links_lead_somewhere(page: Path) -> None:
     links = [link for link in LINK.findall(page.read_text(encoding="utf-8")) if "://" not in link]
     assert [link for link in links if not (page.parent / link).exists()] == []
-
-
-def test_the_readme_names_only_targets_that_there_are() -> None:
-    targets = set(TARGET.findall((ROOT / "Makefile").read_text(encoding="utf-8")))
-    named = set(re.findall(r"\bmake ([a-z][a-z-]*)", (ROOT / "README.md").read_text(encoding="utf-8")))
-    assert named
-    assert named <= targets

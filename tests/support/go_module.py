@@ -1,4 +1,4 @@
-"""Files of Go modules, such as CRDs: in Go's module cache after ``make modules``, pinned by a go.mod and go.sum here."""
+"""Files of Go modules, such as CRDs: in Go's module cache after ``make modules``, pinned by our go.mod and go.sum."""
 
 from __future__ import annotations
 
