@@ -79,6 +79,8 @@ class _Run:
     findings: list[Finding] = field(default_factory=list)
     waived: list[Waived] = field(default_factory=list)
     not_evaluated: list[NotEvaluated] = field(default_factory=list)
+    missed: int = 0
+    """How often a value was needed and not known: several questions may need the same one."""
 
     def level(self, rule: AnyRule) -> Level:
         """Return the rule's level in this run."""
@@ -101,7 +103,7 @@ class _Run:
 
     def _ask(self, rule: AnyRule, subject: Subject) -> str | None:
         """Ask one rule about one subject and file what it says; None when the subject does not concern it."""
-        before = len(self.findings), len(self.waived), len(self.not_evaluated)
+        before = len(self.findings), len(self.waived), self.missed
         try:
             if not rule.looks_at.concerns(subject, self.stack):
                 return None
@@ -114,7 +116,7 @@ class _Run:
             self._miss(rule, subject, error.what.source, error.what.path, error.what.reason)
         except Exception as error:  # noqa: BLE001 - see above
             self._file(self._crash(rule, subject, error))
-        after = len(self.findings), len(self.waived), len(self.not_evaluated)
+        after = len(self.findings), len(self.waived), self.missed
         names = ("failed", "waived", "not_evaluated")
         return next((name for name, old, new in zip(names, before, after, strict=True) if new > old), "passed")
 
@@ -165,6 +167,7 @@ class _Run:
 
     def _miss(self, rule: AnyRule, subject: Subject, urn: str, path: str, reason: str) -> None:
         missed = NotEvaluated(rule=rule.id, urn=urn, resource=self._name(urn, subject), path=path, reason=reason)
+        self.missed += 1
         if missed not in self.not_evaluated[-_RECENT:]:
             self.not_evaluated.append(missed)
 
@@ -242,4 +245,4 @@ class _Run:
 
 
 _RECENT: Final = 8
-"""How far back a repeated "not evaluated" is looked for: several clauses of one rule may need the same value."""
+"""How far back a repeated "not evaluated" is looked for: several clauses or subjects of a rule may need one value."""

@@ -170,3 +170,14 @@ def test_the_last_resource_of_a_urn_wins() -> None:
     first, last = examples.node_pool(limits={}), examples.node_pool()
     report = evaluate((first, last), environment=Environment.PROD, rules=(BY_ID["COST001"],), today=TODAY)
     assert (report.resources, report.findings) == (1, ())
+
+
+def test_two_subjects_that_need_the_same_unknown_value_are_both_open() -> None:
+    def check(_pool: Resource, _stack: Stack) -> Iterator[Outcome]:
+        raise NotKnownError(NotKnown(SOUND[0].urn, "spec.role"))
+        yield
+
+    report = run(check, *SOUND, examples.node_pool("second"))
+    (count,) = report.rules
+    assert (count.passed, count.not_evaluated) == (0, 2)
+    assert [(item.resource, item.path) for item in report.not_evaluated] == [("g5", "spec.role")]
