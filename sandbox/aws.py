@@ -99,9 +99,14 @@ def in_use(checkout: Checkout) -> AbstractContextManager[None]:
     return shared(_users(checkout))
 
 
+def is_in_use(checkout: Checkout) -> bool:
+    """Tell whether a command works with the server."""
+    return is_held(_users(checkout))
+
+
 def stop_unless_in_use(checkout: Checkout) -> None:
     """Stop the server if no command works with it."""
-    if not is_held(_users(checkout)):
+    if not is_in_use(checkout):
         stop(checkout)
 
 

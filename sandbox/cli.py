@@ -6,11 +6,16 @@ Exit codes: 0 fine, 1 findings or a failed deployment, 2 could not run, 130 inte
 from __future__ import annotations
 
 import argparse
+import errno
 import signal
 import sys
 from collections.abc import Sequence
 
+from sandbox.checkout import DIRECTORY_VARIABLE
 from sandbox.errors import SandboxError
+
+COULD_NOT_RUN = 2
+"""The exit code of what never came to its work."""
 
 INTERRUPTED = 130
 """What a shell reports of a program that Ctrl-C ended."""
@@ -29,8 +34,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if str(error):
             print(f"error: {error}", file=sys.stderr)
         return error.exit_code
+    except OSError as error:
+        print(f"error: {_in_words(error)}", file=sys.stderr)
+        return COULD_NOT_RUN
     except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
+        print("interrupted; what is done so far is kept, and the same command goes on from there", file=sys.stderr)
         return INTERRUPTED
 
 
@@ -40,6 +48,19 @@ def _split(arguments: list[str]) -> tuple[list[str], list[str]]:
         return arguments, []
     at = arguments.index("--")
     return arguments[:at], arguments[at + 1 :]
+
+
+def _in_words(error: OSError) -> str:
+    """Say what the system refused, where, and what to do."""
+    where = error.filename or "the sandbox's files"
+    remedy = {
+        errno.ENOSPC: "free some space",
+        errno.EDQUOT: "free some space",
+        errno.EROFS: f"use a checkout that can be written to, or set {DIRECTORY_VARIABLE} to a folder that can",
+        errno.EACCES: f"use a checkout of your own, or set {DIRECTORY_VARIABLE} to a folder of your own",
+    }.get(error.errno or 0)
+    said = f"{where}: {(error.strerror or str(error)).lower()}"
+    return f"{said}; {remedy}, and run again" if remedy else said
 
 
 def _interrupt(_signal: int, _frame: object) -> None:

@@ -41,10 +41,12 @@ def prepare(checkout: Checkout, program: Program | None) -> Engine:
     EKS component creates its AWS children with the SDK it runs on.
 
     Raises:
-        SandboxError: the engine is not there and cannot be built.
+        SandboxError: the engine is not there and cannot be built, or something the program runs with is missing.
 
     """
     checkout.prepare()
+    if program is not None:
+        programs.require_host(program, os.environ.get("PATH", os.defpath))
     installation = pulumi_cli.ensure(checkout)
     server = aws.reserve(checkout)
     own = program is not None and program.root == ROOT

@@ -125,6 +125,30 @@ def interpreter(program: Program, path: str) -> str | None:
     return shutil.which("python3", path=path) or shutil.which("python", path=path)
 
 
+def require_host(program: Program, path: str) -> None:
+    """Make sure that the engine will find what it runs the program with.
+
+    Raises:
+        SandboxError: the language is one whose host is not there, or the program's package manager is not on ``path``.
+
+    """
+    project_file = program.root / "Pulumi.yaml"
+    if program.runtime != "python":
+        host = f"pulumi-language-{program.runtime}"
+        if shutil.which(host, path=path) is None:
+            raise SandboxError(
+                f"{project_file}: runtime {program.runtime!r} needs {host}, and the sandbox brings Pulumi's Python "
+                f"host only; put {host} on PATH"
+            )
+        return
+    manager = str(program.options.get("toolchain", "pip"))
+    if manager in {"uv", "poetry"} and shutil.which(manager, path=path) is None:
+        raise SandboxError(
+            f"{project_file}: toolchain {manager!r}: {manager} is not on PATH, and Pulumi's Python host runs it "
+            "before each program; install it and run again"
+        )
+
+
 def own_versions() -> dict[str, str]:
     """Return the SDK versions of the Python that runs the sandbox, by provider."""
     versions = {}

@@ -23,7 +23,7 @@ def execute(command: Sequence[str], cwd: str) -> NoReturn:
     """
     if not command:
         raise SandboxError("nothing to run; write it after two dashes: python -m sandbox exec -- pulumi preview")
-    folder = Path(cwd).absolute()
+    folder = Path(cwd).resolve()
     if not folder.is_dir():
         raise SandboxError(f"--cwd {cwd}: there is no such folder")
     checkout = Checkout.current()

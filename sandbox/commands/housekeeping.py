@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Sequence
 
-from sandbox import aws
+from sandbox import aws, turns
 from sandbox.checkout import Checkout
 from sandbox.errors import SandboxError
 from sandbox.stacks import resource_counts
@@ -53,7 +53,7 @@ def clean() -> int:
     """Stop what runs and delete the state of this checkout; built tools stay, for all checkouts share them.
 
     Raises:
-        SandboxError: the folder is not one of a sandbox.
+        SandboxError: the folder is not one of a sandbox, or somebody works in it.
 
     """
     checkout = Checkout.current()
@@ -61,6 +61,10 @@ def clean() -> int:
         return 0
     if not checkout.pulumi_home.is_dir():
         raise SandboxError(f"{checkout.directory} is not the folder of a sandbox; nothing was deleted")
+    if turns.anybody(checkout) or aws.is_in_use(checkout):
+        raise SandboxError(
+            "another command works in this sandbox; wait until it has ended, or interrupt it, and run again"
+        )
     aws.stop(checkout)
     shutil.rmtree(checkout.directory)
     print(f"deleted {checkout.directory}")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
-from sandbox import aws, stacks
+from sandbox import aws, stacks, turns
 from sandbox.aws import Server
 from sandbox.checkout import Checkout
 from sandbox.commands import project
@@ -17,6 +18,9 @@ from sandbox.commands.project import OpenStack
 from sandbox.environment import REGION
 from sandbox.errors import SandboxError
 from sandbox.inventory import Account
+
+RECONCILE = ("--yes", "--skip-preview", "--clear-pending-creates", "--run-program=false")
+"""The options of a refresh that takes what there is as it is, without showing it twice."""
 
 
 def up(stack: str, options: Sequence[str] = ()) -> int:
@@ -26,14 +30,15 @@ def up(stack: str, options: Sequence[str] = ()) -> int:
         SandboxError: the stack is unknown, or what it was built in is gone.
 
     """
-    opened = project.open_stack(stack)
+    opened = _open_judged(stack)
     checkout = opened.engine.checkout
-    with aws.in_use(checkout):
+    with _turn(opened):
+        _refuse_if_cut_off(opened)
         server = aws.start(checkout, wait=False)
         if not opened.is_empty and _home(opened) != server:
             raise SandboxError(
                 f"the AWS stand-in was stopped since {stack} was built, and what it held is gone; "
-                f"`make recover` (python -m sandbox recover {stack}) builds it anew"
+                f"{project.remedy('recover', stack)} builds it anew"
             )
         return _up(opened, server, options)
 
@@ -42,20 +47,39 @@ def down(stack: str, options: Sequence[str] = ()) -> int:
     """Destroy the stack, list what is left in AWS, and stop AWS if nothing is; ``options`` go to ``pulumi destroy``.
 
     Raises:
-        SandboxError: the stack is unknown.
+        SandboxError: the stack is unknown, or is not destroyed.
 
     """
     opened = project.open_stack(stack)
+    with turns.turn(opened.engine.checkout, opened.program, stack):
+        _refuse_if_cut_off(opened)
+        if not opened.is_empty:
+            _destroy(opened, options)
+        return _leave(opened)
+
+
+def _destroy(opened: OpenStack, options: Sequence[str]) -> None:
     checkout = opened.engine.checkout
-    if not opened.is_empty:
+    with aws.in_use(checkout):
         aws.start(checkout, wait=False)
         if opened.run("destroy", "--yes", *options):
-            print(f"error: {stack} is not destroyed; `make recover` reconciles it, then try again")
-            return 1
+            raise SandboxError(
+                f"{opened.name} is not destroyed; {project.remedy('recover', opened.name)} reconciles it, then try "
+                "again; if what a crash left in AWS stands in the way, `make clean-sandbox` forgets all of it",
+                exit_code=1,
+            )
+
+
+def _leave(opened: OpenStack) -> int:
+    """Say what is left after a destroy, and stop AWS if nothing is."""
+    checkout, stack = opened.engine.checkout, opened.name
     others = {name: count for name, count in stacks.resource_counts(checkout).items() if count}
     if others:
         named = ", ".join(f"{name} ({count} resources)" for name, count in others.items())
         print(f"{stack} is gone; the AWS stand-in stays, for it holds {named}")
+        return 0
+    if aws.is_in_use(checkout):
+        print(f"{stack} is gone; the AWS stand-in stays, for another command works with it")
         return 0
     return _prove_empty(checkout)
 
@@ -70,15 +94,38 @@ def recover(stack: str, options: Sequence[str] = ()) -> int:
         SandboxError: the stack is unknown, or its lock cannot be dropped.
 
     """
-    opened = project.open_stack(stack)
-    checkout = opened.engine.checkout
-    with aws.in_use(checkout):
-        server = aws.start(checkout)
+    opened = _open_judged(stack)
+    with _turn(opened):
+        server = aws.start(opened.engine.checkout)
         _unlock(opened)
-        if not opened.is_empty and opened.run("refresh", "--yes", "--clear-pending-creates", "--run-program=false"):
-            print(f"error: the state of {stack} cannot be reconciled; `python -m sandbox clean` forgets it and its AWS")
-            return 1
+        if not opened.is_empty and opened.run("refresh", *RECONCILE):
+            raise SandboxError(
+                f"the state of {stack} cannot be reconciled; `make clean-sandbox` forgets it and its AWS", exit_code=1
+            )
         return _up(opened, server, options)
+
+
+def _open_judged(stack: str) -> OpenStack:
+    """Open a stack whose file ``eks-gpu check`` can read; nothing is begun for any other."""
+    program = project.load()
+    program.stack_file(stack)
+    project.judge(program, stack)
+    return project.open_stack(stack)
+
+
+@contextmanager
+def _turn(opened: OpenStack) -> Iterator[None]:
+    checkout = opened.engine.checkout
+    with turns.turn(checkout, opened.program, opened.name), aws.in_use(checkout):
+        yield
+
+
+def _refuse_if_cut_off(opened: OpenStack) -> None:
+    if turns.is_locked(opened.engine.checkout, opened.program, opened.name):
+        raise SandboxError(
+            f"a command that was changing {opened.name} was killed, and left it locked; "
+            f"{project.remedy('recover', opened.name)} finishes its work"
+        )
 
 
 def _up(opened: OpenStack, server: Server, options: Sequence[str]) -> int:
@@ -109,7 +156,7 @@ def _prove_empty(checkout: Checkout) -> int:
     if left:
         print(f"error: {len(left)} things are left in AWS ({server.url}), which no stack knows:")
         print("\n".join(f"  {line}" for line in left))
-        print("  the AWS stand-in stays, so that you can look; `python -m sandbox clean` forgets it")
+        print("  the AWS stand-in stays, so that you can look; `make clean-sandbox` forgets it")
         return 1
     aws.stop(checkout)
     print("nothing is left in AWS; it is stopped")

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Sequence
 
 from sandbox import aws, stacks
 from sandbox.checkout import Checkout
 from sandbox.commands import project
 from sandbox.commands.project import OpenStack
-from sandbox.errors import SandboxError
 from sandbox.processes import run_behind
 from sandbox.toolchain import pulumi_cli
 
@@ -26,17 +24,16 @@ def preview(stack: str, options: Sequence[str] = ()) -> int:
     """
     program = project.load()
     program.stack_file(stack)
-    check = project.check_command(program, stack)
     checkout = Checkout.current()
     must_build = pulumi_cli.available(checkout) is None
     if must_build:
-        _refuse(subprocess.run(check, cwd=program.root, check=False).returncode)
+        project.judge(program, stack)
     opened = project.open_stack(stack)
     was_running = aws.running(checkout) is not None
     judged = ("preview", "--policy-pack", project.POLICY_PACK, *options)
     try:
         with aws.in_use(checkout):
-            code = opened.run(*judged) if must_build else _beside(check, opened, judged)
+            code = opened.run(*judged) if must_build else _beside(opened, judged)
     finally:
         # A look-up may have started the AWS stand-in; with nothing deployed, nobody needs it any more.
         if not was_running and not any(stacks.resource_counts(checkout).values()):
@@ -44,14 +41,9 @@ def preview(stack: str, options: Sequence[str] = ()) -> int:
     return 1 if code else 0
 
 
-def _beside(check: Sequence[str], opened: OpenStack, judged: tuple[str, ...]) -> int:
+def _beside(opened: OpenStack, judged: tuple[str, ...]) -> int:
+    check = project.check_command(opened.program, opened.name)
     command = opened.command(*judged)
     verdict, code = run_behind(check, command, cwd=opened.program.root, env=opened.engine.environment)
-    _refuse(verdict)
-    return code
-
-
-def _refuse(verdict: int) -> None:
-    if verdict not in {0, 1}:
-        # What is wrong with the stack's file has been said.
-        raise SandboxError("")
+    project.refuse(verdict)
+    return project.outlived(code, "run again")

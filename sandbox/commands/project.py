@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +37,47 @@ def check_command(program: Program, stack: str) -> list[str]:
     return [str(command), "check", stack]
 
 
+def judge(program: Program, stack: str) -> None:
+    """Print the verdict of ``eks-gpu check`` on a stack; findings are left to the engine's run of the pack.
+
+    Raises:
+        SandboxError: the stack's file is refused, which has been said.
+
+    """
+    refuse(subprocess.run(check_command(program, stack), cwd=program.root, check=False).returncode)
+
+
+def refuse(verdict: int) -> None:
+    """Stop, without another word, after an ``eks-gpu check`` that could not judge.
+
+    Raises:
+        SandboxError: it could not.
+
+    """
+    if verdict not in {0, 1}:
+        raise SandboxError("")
+
+
+def remedy(verb: str, stack: str) -> str:
+    """Return the command that a message tells its reader to run."""
+    default = verb != "preview" and stack == "local"
+    return f"`make {verb}`" if default else f"`make {verb} STACK={stack}`"
+
+
+def outlived(code: int, advice: str) -> int:
+    """Return the exit code of an engine that ended by itself.
+
+    Raises:
+        SandboxError: it was killed; the message says by which signal, and ends with the advice.
+
+    """
+    if code >= 0:
+        return code
+    name = signal.Signals(-code).name
+    cause = ", as the system does when memory runs out" if name == "SIGKILL" else ""
+    raise SandboxError(f"the engine was killed ({name}{cause}); {advice}", exit_code=1)
+
+
 @dataclass(frozen=True, slots=True)
 class OpenStack:
     """A stack of this checkout's program, ready for the engine."""
@@ -55,8 +98,14 @@ class OpenStack:
         return self.engine.command(verb, self.program, self.name, "--config-file", str(self.config), *options)
 
     def run(self, verb: str, *options: str) -> int:
-        """Run ``pulumi <verb>`` on it, and return the engine's exit code."""
-        return run(self.command(verb, *options), cwd=self.program.root, env=self.engine.environment)
+        """Run ``pulumi <verb>`` on it, and return the engine's exit code.
+
+        Raises:
+            SandboxError: somebody killed the engine.
+
+        """
+        code = run(self.command(verb, *options), cwd=self.program.root, env=self.engine.environment)
+        return outlived(code, "run again" if verb == "preview" else f"{remedy('recover', self.name)} finishes its work")
 
 
 def open_stack(name: str) -> OpenStack:

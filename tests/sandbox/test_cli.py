@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 import re
 import subprocess
@@ -11,7 +12,7 @@ import pytest
 from sandbox import aws
 from sandbox.checkout import ROOT, Checkout
 from sandbox.cli import main
-from sandbox.commands import project
+from sandbox.commands import housekeeping, project
 from sandbox.toolchain.tools import TOOLS
 
 
@@ -38,7 +39,7 @@ def test_a_stack_whose_file_is_refused_by_the_check_shows_no_preview(
     check.chmod(0o755)
     engine = tmp_path / "engine"
     engine.mkdir()
-    for name in ("pulumi", "pulumi-language-python"):
+    for name in ("pulumi", "pulumi-language-python", "uv"):
         (engine / name).write_text('#!/bin/sh\n[ "$1" = version ] && echo v3.259.0 || echo a preview\n')
         (engine / name).chmod(0o755)
     state = checkout.state / ".pulumi" / "stacks" / "eks-gpu" / "dev.json"
@@ -142,3 +143,25 @@ def test_clean_deletes_nothing_that_is_not_a_sandbox(
     assert main(["clean"]) == 2
     assert "nothing was deleted" in capsys.readouterr().err
     assert (precious / "file").exists()
+
+
+@pytest.mark.usefixtures("checkout")
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        (errno.ENOSPC, "error: /full/state: no space left on device; free some space, and run again\n"),
+        (errno.EROFS, "error: /full/state: read-only file system; use a checkout that can be written to, or set "),
+        (errno.EACCES, "error: /full/state: permission denied; use a checkout of your own, or set "),
+        (errno.EMFILE, "error: /full/state: too many open files\n"),
+    ],
+)
+def test_what_the_system_refuses_is_one_sentence(
+    code: int, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse() -> int:
+        raise OSError(code, os.strerror(code), "/full/state")
+
+    monkeypatch.setattr(housekeeping, "status", refuse)
+
+    assert main(["status"]) == 2
+    assert capsys.readouterr().err.startswith(said)

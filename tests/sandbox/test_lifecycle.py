@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from sandbox.checkout import ROOT, Checkout
 from sandbox.cli import main
 from sandbox.commands import project
 from sandbox.inventory import Account
-from sandbox.processes import start_time
+from sandbox.processes import end, start_time
 
 pytestmark = pytest.mark.engine
 
@@ -97,6 +98,19 @@ def test_up_builds_a_second_up_changes_nothing_and_down_proves_that_nothing_is_l
     assert [file.name for file in program.rglob("Pulumi.*.yaml")] == ["Pulumi.local.yaml"]
 
 
+def test_a_stack_file_that_is_refused_begins_nothing(
+    checkout: Checkout, program: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (program / "stacks" / "Pulumi.local.yaml").write_text("config: [unclosed\n")
+
+    for command in ("up", "recover"):
+        assert main([command]) == 2
+        said = capfd.readouterr()
+        assert re.search(r"Pulumi\.local\.yaml is not YAML: .*\(line 2, column 1\)\n$", said.err)
+        assert said.out == ""
+    assert stacks.resource_counts(checkout) == {}
+
+
 def test_a_mandatory_rule_stops_up_before_anything_is_made(checkout: Checkout, program: Path) -> None:
     (program / "__main__.py").write_text(PROGRAM.replace("10.0.0.0/16", "172.16.0.0/16"))
 
@@ -130,14 +144,21 @@ def test_after_aws_was_lost_up_says_so_and_recover_builds_everything_anew(
     assert main(["down", *QUICK]) == 0
 
 
-def test_recover_finishes_what_a_killed_engine_left_locked_and_half_created(checkout: Checkout, program: Path) -> None:
+def test_recover_finishes_what_a_killed_engine_left_locked_and_half_created(
+    checkout: Checkout, program: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     server = aws.start(checkout)
     os.kill(server.pid, signal.SIGSTOP)
     try:
         _kill_engine_while_it_creates(checkout, program)
     finally:
         os.kill(server.pid, signal.SIGCONT)
-    assert main(["up", *QUICK]) == 1, "the dead engine's lock is still there"
+    for command in ("up", "down"):
+        capfd.readouterr()
+        assert main([command, *QUICK]) == 2
+        said = capfd.readouterr().err
+        assert said.startswith("error: a command that was changing local was killed, and left it locked; ")
+        assert said.endswith("`make recover` finishes its work\n")
 
     assert main(["recover", *QUICK]) == 0
 
@@ -151,17 +172,23 @@ def _kill_engine_while_it_creates(checkout: Checkout, program: Path) -> None:
         f"project.ROOT = Path({str(program)!r}); sys.exit(main(['up', 'local', '--', '--skip-preview']))"
     )
     with subprocess.Popen(
-        [sys.executable, "-c", script], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        [sys.executable, "-c", script], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     ) as command:
         state = checkout.state / ".pulumi" / "stacks" / "small" / "local.json"
         try:
             _wait_for(lambda: _half_created(state) == ["aws:sqs/queue:Queue"])
-            [engine] = _engines_of(command.pid)
+            [engine] = _children_of(command.pid)
+            left = {pid: start_time(pid) for pid in _offspring_of(engine)}
             os.kill(engine, signal.SIGKILL)
-            command.wait(timeout=60)
+            _, said = command.communicate(timeout=60)
+            for pid, started in left.items():
+                # The host of a foreign policy pack outlives its engine.
+                end(pid, started)
         finally:
             command.kill()
         assert start_time(engine) == ""
+        assert command.returncode == 1
+        assert "error: the engine was killed (SIGKILL, as the system does when memory runs out); `make recover`" in said
 
 
 def _half_created(state: Path) -> list[str]:
@@ -174,7 +201,12 @@ def _half_created(state: Path) -> list[str]:
     ]
 
 
-def _engines_of(parent: int) -> list[int]:
+def _offspring_of(parent: int) -> list[int]:
+    children = _children_of(parent)
+    return children + [pid for child in children for pid in _offspring_of(child)]
+
+
+def _children_of(parent: int) -> list[int]:
     listed = subprocess.run(["/bin/ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
     pairs = (line.split() for line in listed.splitlines())
     return [int(pid) for pid, above in pairs if int(above) == parent]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -129,3 +130,41 @@ def test_an_unknown_stack_is_one_sentence_that_names_those_there_are(tmp_path: P
         program.stack_file(stack)
 
     assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("runtime", "said"),
+    [
+        (
+            "nodejs",
+            r"runtime 'nodejs' needs pulumi-language-nodejs, and the sandbox brings Pulumi's Python host only; put",
+        ),
+        ({"name": "python", "options": {"toolchain": "uv"}}, r"toolchain 'uv': uv is not on PATH, and Pulumi's Python"),
+        ({"name": "python", "options": {"toolchain": "poetry"}}, r"toolchain 'poetry': poetry is not on PATH, and"),
+    ],
+)
+def test_what_a_program_runs_with_and_is_not_there_is_one_sentence(tmp_path: Path, runtime: object, said: str) -> None:
+    program = write_project(tmp_path / "theirs", runtime)
+
+    with pytest.raises(SandboxError, match=f"Pulumi.yaml: {said}"):
+        programs.require_host(program, str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("runtime", "needed"),
+    [
+        ("nodejs", "pulumi-language-nodejs"),
+        ({"name": "python", "options": {"toolchain": "uv"}}, "uv"),
+        ("python", ""),
+        ({"name": "python", "options": {"virtualenv": "venv"}}, ""),
+    ],
+)
+def test_a_program_whose_host_is_there_is_not_refused(tmp_path: Path, runtime: object, needed: str) -> None:
+    program = write_project(tmp_path / "theirs", runtime)
+    if needed:
+        (tmp_path / needed).write_text("#!/bin/sh\n")
+        (tmp_path / needed).chmod(0o755)
+
+    programs.require_host(program, str(tmp_path))
+
+    assert (shutil.which(needed, path=str(tmp_path)) is not None) == bool(needed)
