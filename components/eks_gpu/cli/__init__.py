@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import signal
 import sys
 
 
@@ -18,4 +19,8 @@ def main() -> None:
             raise
         sys.stderr.write("eks-gpu: the command line is an extra; pip install 'pulumi-eks-gpu[cli,policies]'\n")
         sys.exit(2)
-    app()
+    try:
+        app()
+    finally:
+        # Taking the SDKs apart takes a moment, in which Ctrl-C has nothing left to interrupt and no traceback to show.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
