@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import grpc
 from google.protobuf import empty_pb2
 
+from sandbox.providers import components
 from sandbox.providers.changes import Change, changes
 from sandbox.providers.naming import NameRequest, NamingMode
 from sandbox.providers.protocol import plugin_pb2, provider_pb2
 from sandbox.providers.stand_in import VERSION_VARIABLE, Checked, StandIn, StandInError, Stored
-from sandbox.providers.wire import UNKNOWN, Properties, decode, encode
+from sandbox.providers.wire import UNKNOWN, Properties, decode, encode, secret_keys
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message
@@ -46,8 +47,8 @@ _KINDS: Final = {
 class Plugin:
     """The engine's calls, each turned into one of the stand-in's methods.
 
-    Neither secrets, output values nor resource references are accepted: the engine then sends plain values and marks
-    the outputs of secret inputs by itself.
+    Neither output values nor resource references are accepted, and secrets only by a stand-in that builds components:
+    the engine then sends plain values and marks the outputs of secret inputs by itself.
     """
 
     def __init__(self, stand_in: StandIn) -> None:
@@ -77,7 +78,9 @@ class Plugin:
     def handshake(self, request: provider_pb2.ProviderHandshakeRequest) -> provider_pb2.ProviderHandshakeResponse:
         """Agree on the protocol."""
         del request
-        return provider_pb2.ProviderHandshakeResponse(supports_autonaming_configuration=True)
+        return provider_pb2.ProviderHandshakeResponse(
+            supports_autonaming_configuration=True, accept_secrets=self._stand_in.builds_components
+        )
 
     def plugin_info(self, request: empty_pb2.Empty) -> plugin_pb2.PluginInfo:
         """Report the version that the engine asked for, else the SDK's."""
@@ -104,7 +107,11 @@ class Plugin:
     def configure(self, request: provider_pb2.ConfigureRequest) -> provider_pb2.ConfigureResponse:
         """Take the provider's settings."""
         self._stand_in.configure({key: plain(value) for key, value in decode(request.args).items()})
-        return provider_pb2.ConfigureResponse(supportsPreview=True, supports_autonaming_configuration=True)
+        return provider_pb2.ConfigureResponse(
+            supportsPreview=True,
+            supports_autonaming_configuration=True,
+            acceptSecrets=self._stand_in.builds_components,
+        )
 
     def check(self, request: provider_pb2.CheckRequest) -> provider_pb2.CheckResponse:
         """Judge a resource's inputs."""
@@ -114,7 +121,8 @@ class Plugin:
             NamingMode(request.autonaming.mode),
             request.autonaming.proposed_name,
         )
-        return _check_response(self._stand_in.check(_token(request), decode(request.olds), decode(request.news), name))
+        checked = self._stand_in.check(_token(request), decode(request.olds), decode(request.news), name)
+        return _check_response(checked, secret_keys(request.news))
 
     def diff(self, request: provider_pb2.DiffRequest) -> provider_pb2.DiffResponse:
         """Compare a resource's inputs with those it was made from."""
@@ -125,11 +133,11 @@ class Plugin:
 
     def create(self, request: provider_pb2.CreateRequest) -> provider_pb2.CreateResponse:
         """Create a resource, or say what creating it would give."""
-        token, inputs = _token(request), decode(request.properties)
+        token, inputs, secrets = _token(request), decode(request.properties), secret_keys(request.properties)
         if request.preview:
-            return provider_pb2.CreateResponse(properties=encode(self._stand_in.preview_create(token, inputs)))
+            return provider_pb2.CreateResponse(properties=encode(self._stand_in.preview_create(token, inputs), secrets))
         stored = self._stand_in.create(token, inputs)
-        return provider_pb2.CreateResponse(id=stored.id, properties=encode(stored.state))
+        return provider_pb2.CreateResponse(id=stored.id, properties=encode(stored.state, secrets))
 
     def read(self, request: provider_pb2.ReadRequest) -> provider_pb2.ReadResponse:
         """Read a resource; an empty answer says that it is gone."""
@@ -138,7 +146,10 @@ class Plugin:
         )
         if found is None:
             return provider_pb2.ReadResponse()
-        return provider_pb2.ReadResponse(id=found.id, properties=encode(found.state), inputs=encode(found.inputs or {}))
+        secrets = secret_keys(request.properties, request.inputs)
+        return provider_pb2.ReadResponse(
+            id=found.id, properties=encode(found.state, secrets), inputs=encode(found.inputs or {}, secrets)
+        )
 
     def update(self, request: provider_pb2.UpdateRequest) -> provider_pb2.UpdateResponse:
         """Update a resource, or say what updating it would give."""
@@ -148,7 +159,7 @@ class Plugin:
             outputs = self._stand_in.preview_update(token, state, old, new)
         else:
             outputs = self._stand_in.update(token, Stored(request.id, state), old, new)
-        return provider_pb2.UpdateResponse(properties=encode(outputs))
+        return provider_pb2.UpdateResponse(properties=encode(outputs, secret_keys(request.news)))
 
     def delete(self, request: provider_pb2.DeleteRequest) -> empty_pb2.Empty:
         """Delete a resource."""
@@ -165,8 +176,11 @@ class Plugin:
         return response
 
     def construct(self, request: provider_pb2.ConstructRequest) -> provider_pb2.ConstructResponse:
-        """Refuse a remote component by name: only the stand-in for `eks` has some."""
-        raise StandInError(f'the stand-in provider {self._stand_in.package} has no component "{request.type}"')
+        """Build a component for the program."""
+        inputs = decode(request.inputs)
+        members = self._stand_in.members(request.type, request.name, inputs)
+        urn = components.build(request, members, os.environ.get(VERSION_VARIABLE) or self._stand_in.sdk.version)
+        return provider_pb2.ConstructResponse(urn=urn, state=encode(inputs, secret_keys(request.inputs)))
 
 
 def plain(value: Any) -> Any:  # noqa: ANN401 - a setting may be any JSON value
@@ -245,9 +259,9 @@ def _token(
     return request.type or request.urn.split("::")[2].rsplit("$", 1)[-1]
 
 
-def _check_response(checked: Checked) -> provider_pb2.CheckResponse:
+def _check_response(checked: Checked, secrets: frozenset[str] = frozenset()) -> provider_pb2.CheckResponse:
     failures = [provider_pb2.CheckFailure(property=each.path, reason=each.reason) for each in checked.failures]
-    return provider_pb2.CheckResponse(inputs=encode(checked.inputs), failures=failures)
+    return provider_pb2.CheckResponse(inputs=encode(checked.inputs, secrets), failures=failures)
 
 
 def _diff_response(found: list[Change], *, delete_first: bool) -> provider_pb2.DiffResponse:

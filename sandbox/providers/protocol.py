@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from pulumi.runtime.proto import plugin_pb2, provider_pb2
+    from pulumi.runtime.proto import plugin_pb2, provider_pb2, resource_pb2
 
 _ALIAS: Final = "pulumi_protocol"
 
@@ -35,5 +35,6 @@ def _package() -> str:
 if not TYPE_CHECKING:
     plugin_pb2 = import_module(f"{_package()}.plugin_pb2")
     provider_pb2 = import_module(f"{_package()}.provider_pb2")
+    resource_pb2 = import_module(f"{_package()}.resource_pb2")
 
-__all__ = ["plugin_pb2", "provider_pb2"]
+__all__ = ["plugin_pb2", "provider_pb2", "resource_pb2"]

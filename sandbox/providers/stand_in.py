@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from sandbox.providers.changes import Change, changes
+from sandbox.providers.components import Member
 from sandbox.providers.naming import NameRequest
 from sandbox.providers.schema import Failure
 from sandbox.providers.sdk import Sdk
@@ -51,6 +52,8 @@ class StandIn(ABC):
     package: str
     """The provider's name, such as `aws`."""
     sdk: Sdk
+    builds_components: bool = False
+    """Whether it builds components. The engine demands of such a provider that it takes secrets."""
     config_replaces: frozenset[str] = frozenset()
     """The settings of the provider whose change replaces everything made with it."""
 
@@ -104,6 +107,11 @@ class StandIn(ABC):
     @abstractmethod
     def delete(self, token: str, existing: Stored) -> None:
         """Remove the resource; one that is gone already is no error."""
+
+    def members(self, token: str, name: str, inputs: Properties) -> list[Member]:
+        """Return the members of the component `token`; one that is not built here is refused by name."""
+        del name, inputs
+        raise StandInError(f'the stand-in provider {self.package} has no component "{token}"')
 
     def invoke(self, token: str, arguments: Properties) -> Properties:
         """Answer a provider function."""

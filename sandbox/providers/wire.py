@@ -1,12 +1,12 @@
 """Properties between the engine's protobuf and plain Python.
 
-Secrets and output values are unwrapped: a stand-in tells the engine that it does not take them, and the engine then
-marks the outputs that belong to a secret input by itself.
+Secrets and output values are unwrapped. Most stand-ins tell the engine that they take no secrets, and it then marks the
+outputs that belong to a secret input by itself; one that builds components must take them, and gives them back marked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any, Final, TypeAlias
 
 from google.protobuf import struct_pb2
@@ -51,13 +51,25 @@ def decode(struct: struct_pb2.Struct) -> Properties:
     return {key: _decoded(value) for key, value in struct.fields.items() if not value.HasField("null_value")}
 
 
-def encode(properties: Mapping[str, Any]) -> struct_pb2.Struct:
-    """Return `properties` for the wire; a value of `None` is left out."""
+def encode(properties: Mapping[str, Any], secrets: Container[str] = ()) -> struct_pb2.Struct:
+    """Return `properties` for the wire, those named in `secrets` as secrets; a value of `None` is left out."""
     struct = struct_pb2.Struct()
     for key, value in properties.items():
         if value is not None:
-            _write(struct.fields[key], value)
+            _write(struct.fields[key], {_SIGNATURE: _SECRET, "value": value} if key in secrets else value)
     return struct
+
+
+def secret_keys(*structs: struct_pb2.Struct) -> frozenset[str]:
+    """Return the names of properties that are secret, or hold a secret anywhere."""
+    return frozenset(key for struct in structs for key, value in struct.fields.items() if _holds_secret(value))
+
+
+def _holds_secret(value: struct_pb2.Value) -> bool:
+    fields = value.struct_value.fields
+    if _SIGNATURE in fields and fields[_SIGNATURE].string_value == _SECRET:
+        return True
+    return any(_holds_secret(each) for each in (*fields.values(), *value.list_value.values))
 
 
 def contains_unknown(value: object) -> bool:

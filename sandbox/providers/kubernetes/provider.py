@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import Final
 
+from sandbox.providers.components import Member
+from sandbox.providers.kubernetes.quantities import spelled_out
 from sandbox.providers.kubernetes.replacements import fixed_fields
 from sandbox.providers.naming import NameRequest, physical_name
 from sandbox.providers.schema import Failure, problems
 from sandbox.providers.sdk import Sdk
-from sandbox.providers.stand_in import Checked, StandIn, Stored
+from sandbox.providers.stand_in import Checked, StandIn, StandInError, Stored
 from sandbox.providers.wire import UNKNOWN, Properties
 
 RELEASE: Final = "kubernetes:helm.sh/v3:Release"
+_DECODE: Final = "kubernetes:yaml:decode"
 _AUTONAMED: Final = "pulumi.com/autonamed"
 _NAME_DIGITS: Final = 8
 _DEFAULT_TIMEOUT_SECONDS: Final = 300
@@ -25,6 +28,7 @@ class Kubernetes(StandIn):
     """Every object that passes the check exists, at once and as it was asked for."""
 
     package = "kubernetes"
+    builds_components = True
 
     def __init__(self, sdk: Sdk | None = None) -> None:
         """Judge objects by the installed `pulumi_kubernetes`, or by `sdk`."""
@@ -39,7 +43,9 @@ class Kubernetes(StandIn):
         """Judge an object of a type the SDK has; take every other as a custom resource."""
         inputs = _release_inputs(old, new, name) if token == RELEASE else _object_inputs(token, old, new, name)
         resource = self.sdk.resource(token)
-        failures = problems(self.sdk, resource, inputs) if resource else _custom_resource_problems(token, inputs)
+        failures = (
+            problems(self.sdk, resource, spelled_out(inputs)) if resource else _custom_resource_problems(token, inputs)
+        )
         if token.endswith("Patch") and not _has_name(inputs):
             failures.append(Failure("metadata.name", "a patch needs the name of the object it changes"))
         return Checked(inputs, failures)
@@ -91,6 +97,22 @@ class Kubernetes(StandIn):
 
     def delete(self, token: str, existing: Stored) -> None:
         """Forget the object."""
+
+    def members(self, token: str, name: str, inputs: Properties) -> list[Member]:
+        """Return the objects of YAML components; charts and kustomizations are taken, and not rendered."""
+        from sandbox.providers.kubernetes import manifests  # noqa: PLC0415 - most programs need no YAML, all a start
+
+        if token not in manifests.COMPONENTS:
+            return super().members(token, name, inputs)
+        return manifests.members(token, name, inputs)
+
+    def invoke(self, token: str, arguments: Properties) -> Properties:
+        """Read YAML for the components that do so in the program itself."""
+        from sandbox.providers.kubernetes import manifests  # noqa: PLC0415 - as above
+
+        if token != _DECODE:
+            raise StandInError(f'the stand-in provider kubernetes has no function "{token}"; it has {_DECODE}')
+        return {"result": manifests.objects(arguments.get("text", ""), "yaml")}
 
 
 def object_id(inputs: Properties) -> str:
