@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 import threading
 import time
@@ -197,6 +198,8 @@ def plain(value: Any) -> Any:  # noqa: ANN401 - a setting may be any JSON value
 
 def serve(stand_in: StandIn) -> None:
     """Serve `stand_in` on a free port of 127.0.0.1, print the port, and stay until the engine ends."""
+    for request in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(request, _leave)
     server, port = start(stand_in)
     sys.stdout.write(f"{port}\n")
     sys.stdout.flush()
@@ -220,6 +223,12 @@ def start(stand_in: StandIn) -> tuple[grpc.Server, int]:
 def leave_with_engine() -> None:
     """End this process when the engine that started it is gone, however it went; return at once."""
     threading.Thread(target=_watch, args=(os.getppid(),), daemon=True).start()
+
+
+def _leave(_signal: int, _frame: object) -> None:
+    # The engine ends its plugins like this, one after the other, when it needs them no more: nothing is under way, and
+    # each waits for nothing but the end of the Python before it.
+    os._exit(0)
 
 
 def _watch(parent: int) -> None:

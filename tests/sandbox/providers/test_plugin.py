@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -208,6 +209,18 @@ def test_a_plugin_ends_when_its_engine_is_gone(name: str) -> None:
     answer = subprocess.run([sys.executable, "-c", engine], cwd=ROOT, stderr=subprocess.PIPE, check=False)
 
     assert answer.returncode == 0
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_a_plugin_that_is_told_to_end_ends_without_a_word(sent: signal.Signals) -> None:
+    command = [sys.executable, "-m", "sandbox.providers.aws", "127.0.0.1:1"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as plugin:
+        assert plugin.stdout is not None
+        plugin.stdout.readline()
+        plugin.send_signal(sent)
+        said, complained = plugin.communicate(timeout=30)
+
+    assert (plugin.returncode, said, complained) == (0, "", "")
 
 
 def test_a_preview_s_plugin_loads_neither_the_sdks_nor_botocore() -> None:
