@@ -154,7 +154,7 @@ def _prove_empty(checkout: Checkout) -> int:
     aws.start(checkout)
     left = Account(server.url).contents(_regions(checkout))
     if left:
-        print(f"error: {len(left)} things are left in AWS ({server.url}), which no stack knows:")
+        print(f"error: left in AWS ({server.url}), and known to no stack ({len(left)}):")
         print("\n".join(f"  {line}" for line in left))
         print("  the AWS stand-in stays, so that you can look; `make clean-sandbox` forgets it")
         return 1

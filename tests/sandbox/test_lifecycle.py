@@ -84,7 +84,9 @@ def test_up_builds_a_second_up_changes_nothing_and_down_proves_that_nothing_is_l
     capfd.readouterr()
     assert main(["down", *QUICK]) == 1
     said = capfd.readouterr().out
-    assert "error: 1 things are left in AWS" in said
+    assert re.search(
+        r"^error: left in AWS \(http://127\.0\.0\.1:\d+\), and known to no stack \(1\):$", said, re.MULTILINE
+    )
     assert f"  eu-west-1 queue {forgotten}\n" in said
     assert aws.running(checkout) == server, "it stays, so that one can look"
 
