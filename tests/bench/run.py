@@ -30,13 +30,15 @@ from tests.bench.measure import Command, in_turn  # noqa: E402
 from tests.support.engine import Bench  # noqa: E402
 
 MILLISECONDS = 1000
+PIPE_WIDTH = 140
 POOL_COUNTS = (1, 10, 100)
 SERVICES = ("pulumi_aws.", "pulumi_kubernetes.", "pulumi_eks")
 EMPTY_PACK = """
-from pulumi_policy import PolicyPack
+from pulumi_policy import PolicyPack, ResourceValidationPolicy
 
 if __name__ == "__main__":
-    PolicyPack("empty", [])
+    # The SDK refuses a pack of nothing, so it has one rule, which says nothing.
+    PolicyPack("empty", [ResourceValidationPolicy("none", "says nothing", lambda args, report: None)])
 """
 
 
@@ -201,6 +203,8 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=5, help="counted runs of each command (default: 5)")
     runs = parser.parse_args().runs
     console = Console()
+    if not console.is_terminal:
+        console = Console(width=PIPE_WIDTH)
     table = Table("what", "measured", "goal", "", "medians", title=f"{runs} runs of each command, in turn")
     with (
         console.status("measuring") as status,

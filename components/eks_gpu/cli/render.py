@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Final
 
 from rich.console import Console
 from rich.table import Table
@@ -13,6 +14,9 @@ from eks_gpu_policies.report import Finding, Report
 from eks_gpu_policies.rule import Level
 
 _COLOURS = {Level.MANDATORY: "red", Level.ADVISORY: "yellow"}
+
+_LOG_WIDTH: Final = 140
+"""Columns where there is no terminal; a log scrolls sideways better than it stacks words."""
 
 
 @contextmanager
@@ -26,9 +30,15 @@ def working(what: str, *, quiet: bool) -> Iterator[None]:
         yield
 
 
+def _console() -> Console:
+    """Return where reports go: as wide as the terminal, and wide enough to be read in a log."""
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(highlight=False, width=_LOG_WIDTH)
+
+
 def print_report(stack: str, report: Report, unanswered: Sequence[str], *, list_not_evaluated: bool) -> None:
     """Print what the rules say of ``stack``: findings, waivers, what could not be answered, and the summary."""
-    console = Console(highlight=False)
+    console = _console()
     if report.findings:
         console.print(_findings(report.findings))
     for waived in report.waived:
