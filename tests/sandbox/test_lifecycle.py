@@ -38,6 +38,8 @@ def private(args, report):
 PolicyPack("pack", [ResourceValidationPolicy("private", "networks are private", private, EnforcementLevel.MANDATORY)])
 """
 
+CHECK = project.check_command
+
 QUICK = ("local", "--", "--skip-preview")
 
 STACK_FILE = "# tracked\nconfig:\n  aws:region: eu-west-1\n  app:when: 2026-01-01\n"
@@ -57,6 +59,8 @@ def program(checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     (folder / "policies" / "PulumiPolicy.yaml").write_text(json.dumps({"runtime": runtime, "version": "1.0.0"}))
     (folder / "policies" / "__main__.py").write_text(PACK)
     monkeypatch.setattr(project, "ROOT", folder)
+    # What it finds is its own tests' matter, and each takes a second and a half.
+    monkeypatch.setattr(project, "check_command", lambda _program, _stack: ["true"])
     assert stacks.resource_counts(checkout) == {}
     return folder
 
@@ -101,8 +105,9 @@ def test_up_builds_a_second_up_changes_nothing_and_down_proves_that_nothing_is_l
 
 
 def test_a_stack_file_that_is_refused_begins_nothing(
-    checkout: Checkout, program: Path, capfd: pytest.CaptureFixture[str]
+    checkout: Checkout, program: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
+    monkeypatch.setattr(project, "check_command", CHECK)
     (program / "stacks" / "Pulumi.local.yaml").write_text("config: [unclosed\n")
 
     for command in ("up", "recover"):
