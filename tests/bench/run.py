@@ -33,13 +33,6 @@ MILLISECONDS = 1000
 PIPE_WIDTH = 140
 POOL_COUNTS = (1, 10, 100)
 SERVICES = ("pulumi_aws.", "pulumi_kubernetes.", "pulumi_eks")
-EMPTY_PACK = """
-from pulumi_policy import PolicyPack, ResourceValidationPolicy
-
-if __name__ == "__main__":
-    # The SDK refuses a pack of nothing, so it has one rule, which says nothing.
-    PolicyPack("empty", [ResourceValidationPolicy("none", "says nothing", lambda args, report: None)])
-"""
 
 
 @dataclass(frozen=True)
@@ -118,10 +111,9 @@ def costs_of_previews(runs: int, folder: Path) -> Iterator[Figure]:
     """Previews of prod with the pack, against an empty program with an empty pack and against prod without the pack."""
     bench = Bench(folder)
     try:
-        empty = bench.program("")
-        pack = _empty_pack(folder / "pack")
+        here = Path(__file__).parent
         prod = _preview(bench, ROOT, "prod", ROOT / "policies")
-        pair = in_turn(prod, _preview(bench, empty, "dev", pack), runs)
+        pair = in_turn(prod, _preview(bench, here / "empty_program", "dev", here / "empty_pack"), runs)
         yield Figure(
             "preview of prod with the pack / empty program with an empty pack",
             f"{pair.ratio:.2f} x",
@@ -139,14 +131,6 @@ def costs_of_previews(runs: int, folder: Path) -> Iterator[Figure]:
         )
     finally:
         bench.close()
-
-
-def _empty_pack(folder: Path) -> Path:
-    folder.mkdir()
-    runtime = {"name": "python", "options": {"virtualenv": sys.prefix}}
-    (folder / "PulumiPolicy.yaml").write_text(json.dumps({"name": "empty", "version": "0.0.1", "runtime": runtime}))
-    (folder / "__main__.py").write_text(EMPTY_PACK)
-    return folder
 
 
 def _preview(bench: Bench, program: Path, stack: str, pack: Path | None) -> Command:
