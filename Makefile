@@ -46,8 +46,9 @@ modules:
 	    (cd $$module && go mod download $$(awk '$$1 == "require" {print $$2 "@" $$3}' go.mod)); \
 	done
 
+# On several cores: each engine test has its own backend, plugins and AWS, and waits for processes most of the time.
 test: build modules ## run every test
-	@$(PYTHON) -m pytest
+	@$(PYTHON) -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 
 bench: build ## measure imports, checks and previews, side by side
 	@$(PYTHON) tests/bench/run.py
