@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import inspect
 import json
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -12,13 +13,17 @@ from typing import Any
 
 import eks_gpu
 from eks_gpu.facts import versions
+from eks_gpu.facts.lessons import LESSONS
 from eks_gpu.observability.reference import alerts_page
+from eks_gpu.observability.rules import ALERTS
 from eks_gpu.settings.documentation import field_docstrings
 from eks_gpu.settings.schema import stack_file_schema
 from eks_gpu_policies.explain import reference
 from eks_gpu_policies.rules import RULES
 
 DOCS = Path(__file__).parent
+TESTS = DOCS.parent / "tests"
+NAMED = re.compile(r"^def test_([a-z]\d\d)_", re.MULTILINE)
 RUNBOOKS = "../components/eks_gpu/observability/runbooks"
 
 
@@ -119,11 +124,32 @@ def versions_page() -> str:
     return "\n".join(lines) + "\n"
 
 
+def lessons_page() -> str:
+    """Return where each lesson stands: what refuses it, what shows it at run time, and whether tests bear its name."""
+    sources = (path.read_text(encoding="utf-8") for path in TESTS.rglob("test_*.py"))
+    tested = {name.upper() for source in sources for name in NAMED.findall(source)}
+    lines = [
+        "# Lessons",
+        "",
+        "Generated from rules, alerts and tests: where each lesson stands today. *Tested*: some test is named after it, most",
+        "often one that holds a component to it. An empty place says that nothing is there yet.",
+        "",
+        "| id | lesson | refused by | shown by | tested |",
+        "|-|-|-|-|-|",
+    ]
+    for lesson, text in LESSONS.items():
+        rules = ", ".join(f"[{rule.id}](rules.md#{rule.id.lower()})" for rule in RULES if lesson in rule.lessons)
+        alerts = ", ".join(alert.name for alert in ALERTS if lesson in alert.lessons)
+        lines.append(f"| {lesson} | {_cell(text)} | {rules} | {alerts} | {'yes' if lesson in tested else ''} |")
+    return "\n".join(lines) + "\n"
+
+
 def pages() -> dict[str, str]:
     """Return every generated page by its file name."""
     return {
         "alerts.md": alerts_page(RUNBOOKS),
         "components.md": components_page(),
+        "lessons.md": lessons_page(),
         "rules.md": reference(RULES),
         "settings.md": settings_page(),
         "stack-file.schema.json": json.dumps(stack_file_schema(), indent=2) + "\n",
