@@ -131,7 +131,7 @@ def lessons_page() -> str:
     lines = [
         "# Lessons",
         "",
-        "Generated from rules, alerts and tests: where each lesson stands today. *Tested*: some test is named after it,",
+        "Generated from rules, alerts and tests: where each lesson stands today. *Tested*: a test bears its name,",
         "most often one that holds a component to it. An empty place says that nothing is there yet.",
         "",
         "| id | lesson | refused by | shown by | tested |",
