@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
-from sandbox.providers.aws.account import ACCOUNT_ID, partition
+from sandbox.providers.aws.account import ACCOUNT_ID, arn, partition
 from sandbox.providers.aws.documents import render
+from sandbox.providers.aws.public_parameters import image_id, names_image
 from sandbox.providers.stand_in import StandInError
 from sandbox.providers.wire import Properties
 
@@ -70,7 +71,12 @@ def _availability_zones(api: Api, arguments: Properties) -> Properties:
 
 
 def _parameter(api: Api, arguments: Properties) -> Properties:
-    found = api.call("ssm", "get_parameter", Name=arguments["name"], WithDecryption=True)["Parameter"]
+    name = arguments["name"]
+    if names_image(name):
+        found = {"Name": name, "ARN": arn("ssm", f"parameter{name}", api.region), "Type": "String", "Version": 1}
+        found["Value"] = image_id(name)
+    else:
+        found = api.call("ssm", "get_parameter", Name=name, WithDecryption=True)["Parameter"]
     return {
         **arguments,
         "id": found["Name"],

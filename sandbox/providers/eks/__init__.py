@@ -1,1 +1,1 @@
-"""The stand-in for the `eks` provider: the components `Cluster` and `ManagedNodeGroup`."""
+"""The stand-in for the `eks` provider: the components `Cluster`, `ManagedNodeGroup` and `NodeGroupV2`."""

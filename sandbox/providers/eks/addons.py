@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import pulumi
 
+from sandbox.providers.eks.options import is_auto
 from sandbox.providers.eks.resources import Child
 
 ADD_ON: Final = "aws:eks/addon:Addon"
@@ -39,15 +40,22 @@ def make_addons(
     """
     opts, tags = pulumi.ResourceOptions(parent=parent), options.get("tags")
     kube_proxy = options.get("kubeProxyAddonOptions") or {}
-    if kube_proxy.get("enabled", True):
+    auto = is_auto(options)
+    if kube_proxy.get("enabled", not auto):
         Child(ADD_ON, f"{name}-kube-proxy", _properties("kube-proxy", kube_proxy, cluster, tags), opts)
     coredns = options.get("corednsAddonOptions") or {}
-    if coredns.get("enabled") is True or coredns.get("configurationValues"):
+    if _wants_coredns(coredns, with_nodes=auto or not options.get("skipDefaultNodeGroup")):
         Child(ADD_ON, f"{name}-coredns", _properties("coredns", coredns, cluster, tags), opts)
-    if options.get("useDefaultVpcCni"):
+    if options.get("useDefaultVpcCni", auto):
         return None
     after = pulumi.ResourceOptions(parent=parent, depends_on=list(before))
     return VpcCniAddon(f"{name}-vpc-cni", options.get("vpcCniOptions") or {}, cluster, tags, after)
+
+
+def _wants_coredns(options: Mapping[str, Any], *, with_nodes: bool) -> bool:
+    if options.get("enabled") is True or options.get("configurationValues"):
+        return True
+    return with_nodes and options.get("enabled") is not False
 
 
 def _properties(add_on: str, options: Mapping[str, Any], cluster: Child, tags: object) -> dict[str, Any]:

@@ -15,15 +15,28 @@ _EXCLUSIVE: Final = (
     ("instanceRole", "instanceRoles"),
     ("subnetIds", "publicSubnetIds"),
     ("subnetIds", "privateSubnetIds"),
+    *(
+        ("nodeGroupOptions", each)
+        for each in (
+            "desiredCapacity",
+            "gpu",
+            "instanceProfileName",
+            "instanceType",
+            "maxSize",
+            "minSize",
+            "nodeAmiId",
+            "nodeAssociatePublicIpAddress",
+            "nodePublicKey",
+            "nodeRootVolumeSize",
+            "nodeSubnetIds",
+            "nodeUserData",
+        )
+    ),
 )
 # What the real component can build and the stand-in cannot.
 _BEYOND: Final = {
-    "autoMode": "EKS Auto Mode",
     "creationRoleProvider": "a creation role",
     "fargate": "a Fargate profile",
-    "nodeGroupOptions": "a default node group",
-    "storageClasses": "storage classes",
-    "userMappings": "user mappings",
 }
 _ACCESS_ENTRY_MODES: Final = ("API", "API_AND_CONFIG_MAP")
 _CONFIG_MAP_MODES: Final = (None, "CONFIG_MAP", "API_AND_CONFIG_MAP")
@@ -42,6 +55,13 @@ def judge(sdk: Sdk, token: str, options: Mapping[str, Any]) -> None:
         raise pulumi.InputPropertiesError(f"the inputs of {token} are wrong", details)
 
 
+def refuse(token: str, mistakes: Mapping[str, str]) -> None:
+    """Refuse a component for its `mistakes`, by property, if there are any; raise `pulumi.InputPropertiesError`."""
+    if mistakes:
+        details = [pulumi.InputPropertyErrorDetails(property_path=path, reason=text) for path, text in mistakes.items()]
+        raise pulumi.InputPropertiesError(f"the inputs of {token} are wrong", details)
+
+
 def plain(value: object) -> object:
     """Return `value` with outputs and resources, whose insides are not judged, as unknown."""
     if isinstance(value, Mapping):
@@ -49,6 +69,16 @@ def plain(value: object) -> object:
     if isinstance(value, list):
         return [plain(each) for each in value]
     return value if value is None or isinstance(value, str | bool | int | float) else UNKNOWN
+
+
+def is_auto(options: Mapping[str, Any]) -> bool:
+    """Tell whether the cluster runs in EKS Auto Mode."""
+    return bool((options.get("autoMode") or {}).get("enabled"))
+
+
+def has_default_nodes(options: Mapping[str, Any]) -> bool:
+    """Tell whether the cluster brings a default node group."""
+    return not (options.get("skipDefaultNodeGroup") or is_auto(options))
 
 
 def uses_access_entries(mode: object) -> bool:
@@ -72,12 +102,15 @@ def _cluster_problems(options: Mapping[str, Any]) -> list[Failure]:
         for name, what in _BEYOND.items()
         if options.get(name)
     ]
-    if not options.get("skipDefaultNodeGroup"):
-        reason = "the stand-in does not build the default node group; set skipDefaultNodeGroup and add a node group"
-        found.append(Failure("skipDefaultNodeGroup", reason))
     if options.get("accessEntries") and not uses_access_entries(options.get("authenticationMode")):
         reason = f"access entries need authenticationMode to be one of {', '.join(_ACCESS_ENTRY_MODES)}"
         found.append(Failure("accessEntries", reason))
-    if options.get("vpcId") is None:
-        found.append(Failure("vpcId", "the stand-in has no default VPC to fall back on; give vpcId"))
+    if is_auto(options) and not uses_access_entries(options.get("authenticationMode")):
+        reason = f"EKS Auto Mode needs authenticationMode to be one of {', '.join(_ACCESS_ENTRY_MODES)}"
+        found.append(Failure("autoMode", reason))
+    if has_default_nodes(options) and options.get("instanceRoles") is not None:
+        given = options.get("nodeGroupOptions") or {}
+        if not (given.get("instanceProfile") or given.get("instanceProfileName")):
+            reason = "a default node group with instanceRoles needs an instance profile in nodeGroupOptions"
+            found.append(Failure("nodeGroupOptions", reason))
     return found

@@ -21,7 +21,9 @@ _SDKS: Final = {"aws": "pulumi-aws", "kubernetes": "pulumi-kubernetes"}
 
 # The outputs that the components read, by type.
 OUTPUTS: Final[Mapping[str, tuple[str, ...]]] = {
-    "aws:ec2/launchTemplate:LaunchTemplate": ("latestVersion",),
+    "aws:autoscaling/group:Group": ("name",),
+    "aws:ec2/keyPair:KeyPair": ("keyName",),
+    "aws:ec2/launchTemplate:LaunchTemplate": ("latestVersion", "name"),
     "aws:ec2/placementGroup:PlacementGroup": ("name",),
     "aws:ec2/securityGroup:SecurityGroup": (),
     "aws:ec2/securityGroupRule:SecurityGroupRule": ("securityGroupRuleId",),
@@ -36,6 +38,7 @@ OUTPUTS: Final[Mapping[str, tuple[str, ...]]] = {
         "version",
         "vpcConfig",
     ),
+    "aws:iam/instanceProfile:InstanceProfile": ("name",),
     "aws:iam/openIdConnectProvider:OpenIdConnectProvider": ("arn",),
     "aws:iam/role:Role": ("arn", "name"),
 }
@@ -74,6 +77,16 @@ class Child(pulumi.CustomResource):
         """Return the output `name`, one of those listed in `OUTPUTS` or given as an input."""
         value: pulumi.Output[Any] = self.__dict__[name]
         return value
+
+
+def output_of(resource: pulumi.Input[Any], name: str) -> pulumi.Output[Any]:
+    """Return the output `name` of a resource that a program gave, itself or as an output."""
+    return pulumi.Output.from_input(resource).apply(lambda found: found.id if name == "id" else found.output(name))
+
+
+def latest_version(template: Child) -> pulumi.Output[str]:
+    """Return the newest version of a launch template as node groups take it; numbers come as floats."""
+    return template.output("latestVersion").apply(lambda found: str(int(found)))
 
 
 class KubernetesProvider(pulumi.ProviderResource):

@@ -30,12 +30,12 @@ def cluster_security_group(name: str, options: Mapping[str, Any], opts: pulumi.R
 def node_security_group(
     name: str,
     options: Mapping[str, Any],
-    cluster: Child,
+    cluster_name: pulumi.Output[str],
     cluster_group: pulumi.Input[str],
     opts: pulumi.ResourceOptions,
 ) -> tuple[Child, Child]:
     """Make the nodes' group and its rules; return it with the rule that lets nodes reach the API server."""
-    owned = cluster.output("name").apply(lambda found: {f"kubernetes.io/cluster/{found}": "owned"})
+    owned = cluster_name.apply(lambda found: {f"kubernetes.io/cluster/{found}": "owned"})
     tags = pulumi.Output.all(
         owned, merged_tags({"Name": f"{name}-nodeSecurityGroup"}, options, "nodeSecurityGroupTags")
     )
@@ -58,8 +58,8 @@ def node_security_group(
 
 def merged_tags(own: Mapping[str, str], options: Mapping[str, Any], extra: str) -> pulumi.Output[dict[str, str]]:
     """Return the component's tags over those of the option `extra` over `own`."""
-    given = pulumi.Output.all(options.get(extra) or {}, options.get("tags") or {})
-    return given.apply(lambda tags: {**own, **tags[0], **tags[1]})
+    given = pulumi.Output.all(options.get(extra), options.get("tags"))
+    return given.apply(lambda tags: {**own, **(tags[0] or {}), **(tags[1] or {})})
 
 
 def _between(group: pulumi.Input[str], source: pulumi.Input[str]) -> dict[str, pulumi.Input[str]]:

@@ -109,7 +109,6 @@ def test_a_cluster_has_the_children_of_the_real_component_and_a_life_of_its_own(
     add_on = next(step for step in preview.steps if step.name == "gpu-kube-proxy")
     assert add_on.inputs["addonVersion"] == "v1.35.0-eksbuild.1"
     assert below(preview, "eks:index:ManagedNodeGroup") == {
-        ("aws:ec2/launchTemplate:LaunchTemplate", "system-launchTemplate"),
         ("aws:eks/nodeGroup:NodeGroup", "system"),
     }
     assert made.returncode == 0, made.output
@@ -139,13 +138,13 @@ def test_children_inherit_the_protection_of_their_component(engine: Bench) -> No
 @pytest.mark.engine
 def test_a_wrong_component_is_refused_with_all_its_mistakes(engine: Bench) -> None:
     program = engine.program(
-        "import pulumi_eks as eks\neks.Cluster('gpu', subnet_ids=['a'], public_subnet_ids=['b'])\n"
+        "import pulumi_eks as eks\neks.Cluster('gpu', fargate=True, subnet_ids=['a'], public_subnet_ids=['b'])\n"
     )
 
     result = engine.preview(program, config=SETTINGS)
 
     assert result.returncode != 0
-    for mistake in ("vpcId", "skipDefaultNodeGroup", '"subnetIds" and "publicSubnetIds" cannot both be given'):
+    for mistake in ("fargate", '"subnetIds" and "publicSubnetIds" cannot both be given'):
         assert mistake in result.output
     assert "sandbox/providers" not in result.output  # no traceback of ours; the SDK adds its own
 
@@ -158,6 +157,9 @@ def test_a_wrong_component_is_refused_with_all_its_mistakes(engine: Bench) -> No
         ({"fargate": True}, "fargate", "the stand-in does not build a Fargate profile"),
         ({"accessEntries": {"a": {"principalArn": "x"}}}, "accessEntries", "access entries need authenticationMode"),
         ({"instanceRole": "a", "instanceRoles": ["b"]}, "instanceRole", "cannot both be given"),
+        ({"autoMode": {"enabled": True}}, "autoMode", "EKS Auto Mode needs authenticationMode to be one of API"),
+        ({"nodeGroupOptions": {}, "instanceType": "a"}, "nodeGroupOptions", "cannot both be given"),
+        ({"skipDefaultNodeGroup": False, "instanceRoles": []}, "nodeGroupOptions", "needs an instance profile"),
         ({"corednsAddonOptions": {"versn": "1"}}, "corednsAddonOptions.versn", 'did you mean "version"'),
     ],
 )
