@@ -12,8 +12,9 @@ from sandbox.providers.eks.options import is_auto
 from sandbox.providers.eks.resources import Child
 
 ADD_ON: Final = "aws:eks/addon:Addon"
-MOST_RECENT: Final = "sandbox:most-recent"
-"""Stands for the version that the real component looks up when none is given, which floats."""
+NEWEST: Final = "v0.0.0-eksbuild.1"
+"""Made up, in the usual form: where no version is given the real component looks up the newest one, so that its add-on
+has an exact version too, another on another day."""
 
 
 class VpcCniAddon(pulumi.ComponentResource):
@@ -63,7 +64,7 @@ def _properties(add_on: str, options: Mapping[str, Any], cluster: Child, tags: o
     text = pulumi.Output.from_input(values).apply(_canonical_json) if values else None
     return {
         "addonName": add_on,
-        "addonVersion": options.get("version") or MOST_RECENT,
+        "addonVersion": options.get("version") or NEWEST,
         "clusterName": cluster.output("name"),
         "configurationValues": text,
         "preserve": True,
