@@ -49,7 +49,10 @@ def test_an_interrupt_reaches_the_engine_once_and_it_is_waited_for(tmp_path: Pat
         while not (told.exists() and "ready" in told.read_text()) and time.monotonic() < deadline:
             time.sleep(0.01)
         os.killpg(outer.pid, signal.SIGINT)
-        code = outer.wait(timeout=20)
+        try:
+            code = outer.wait(timeout=20)
+        finally:
+            outer.kill()
 
     assert told.read_text().split() == ["ready", "interrupt", "saved"]
     assert code == 130
