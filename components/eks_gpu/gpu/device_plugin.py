@@ -22,9 +22,9 @@ import pulumi_kubernetes as k8s
 
 from eks_gpu.facts import gpu_software, labels, namespaces, taints, versions
 from eks_gpu.foundation.cluster_connection import ClusterConnection
-from eks_gpu.foundation.component import Component
 from eks_gpu.foundation.helm_chart import HelmChart, HelmChartArgs
-from eks_gpu.foundation.namespace import Namespace, NamespaceArgs, PodSecurity
+from eks_gpu.foundation.namespace import Namespace
+from eks_gpu.gpu.gpu_owner import GpuOwner
 from eks_gpu.gpu.gpu_software import GpuSoftware
 from eks_gpu.gpu.runtime_class import nvidia_runtime_class
 from eks_gpu.gpu.sharing import advertised_resource, config_map, sharing_files
@@ -47,17 +47,13 @@ class DevicePluginArgs:
     """Node groups and pools: nodes go after the software when the stack is destroyed, and come before it."""
 
 
-class DevicePlugin(Component):
+class DevicePlugin(GpuOwner):
     """NVIDIA's device plugin, which makes the GPUs of a node known to Kubernetes."""
-
-    software: GpuSoftware
-    """What others depend on."""
 
     def __init__(self, name: str, args: DevicePluginArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Define the RuntimeClass and the sharing configuration, then the plugin that needs both."""
-        super().__init__(name, opts)
-        self._cluster = args.cluster
-        namespace = self._namespace()
+        super().__init__(name, args.cluster, opts)
+        namespace = self._namespace(namespaces.NVIDIA)
         runtime_class = self._runtime_class()
         files = sharing_files(args.settings.sharing)
         config = config_map(self.child_name("sharing"), files, namespace.namespace, self._options(namespace))
@@ -72,16 +68,6 @@ class DevicePlugin(Component):
             namespace=namespace.namespace,
         )
         self.register_outputs({"gpu_resource": self.software.gpu_resource})
-
-    def _options(self, *depends_on: pulumi.Resource) -> pulumi.ResourceOptions:
-        return self.child_opts(provider=self._cluster.provider, depends_on=depends_on)
-
-    def _namespace(self) -> Namespace:
-        return Namespace(
-            self.child_name("namespace"),
-            NamespaceArgs(namespace=namespaces.NVIDIA, pod_security=PodSecurity.PRIVILEGED),
-            self._options(*self._cluster.ready),
-        )
 
     def _runtime_class(self) -> k8s.node.v1.RuntimeClass:
         return nvidia_runtime_class(self.child_name("runtime-class"), self._options(*self._cluster.ready))

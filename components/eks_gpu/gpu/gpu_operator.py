@@ -22,9 +22,9 @@ import pulumi_kubernetes as k8s
 
 from eks_gpu.facts import dcgm_exporter, gpu_software, metrics, namespaces, taints, versions
 from eks_gpu.foundation.cluster_connection import ClusterConnection
-from eks_gpu.foundation.component import Component
 from eks_gpu.foundation.helm_chart import INSTALL_TIMEOUT_SECONDS, HelmChart, HelmChartArgs
-from eks_gpu.foundation.namespace import Namespace, NamespaceArgs, PodSecurity
+from eks_gpu.foundation.namespace import Namespace
+from eks_gpu.gpu.gpu_owner import GpuOwner
 from eks_gpu.gpu.gpu_software import GpuSoftware
 from eks_gpu.gpu.sharing import NamedFiles, advertised_resource, config_map, sharing_files
 from eks_gpu.settings import gpu_software as settings
@@ -47,17 +47,13 @@ class GpuOperatorArgs:
     """Node groups and pools: nodes go after the software when the stack is destroyed, and come before it."""
 
 
-class GpuOperator(Component):
+class GpuOperator(GpuOwner):
     """NVIDIA's GPU Operator, which owns everything between the driver and the pod."""
-
-    software: GpuSoftware
-    """What others depend on."""
 
     def __init__(self, name: str, args: GpuOperatorArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Define the configurations, then the operator, then the wait for its operands."""
-        super().__init__(name, opts)
-        self._cluster = args.cluster
-        namespace = self._namespace()
+        super().__init__(name, args.cluster, opts)
+        namespace = self._namespace(namespaces.GPU_OPERATOR)
         sharing, counters = sharing_files(args.settings.sharing), counter_files()
         configs = (self._config("sharing", sharing, namespace), self._config("metrics", counters, namespace))
         values = chart_values(sharing.name, counters.name)
@@ -72,16 +68,6 @@ class GpuOperator(Component):
             namespace=namespace.namespace,
         )
         self.register_outputs({"gpu_resource": self.software.gpu_resource})
-
-    def _options(self, *depends_on: pulumi.Resource) -> pulumi.ResourceOptions:
-        return self.child_opts(provider=self._cluster.provider, depends_on=depends_on)
-
-    def _namespace(self) -> Namespace:
-        return Namespace(
-            self.child_name("namespace"),
-            NamespaceArgs(namespace=namespaces.GPU_OPERATOR, pod_security=PodSecurity.PRIVILEGED),
-            self._options(*self._cluster.ready),
-        )
 
     def _config(self, suffix: str, files: NamedFiles, namespace: Namespace) -> k8s.core.v1.ConfigMap:
         return config_map(self.child_name(suffix), files, namespace.namespace, self._options(namespace))
