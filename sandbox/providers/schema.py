@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from sandbox.providers.sdk import Field, Kind, ResourceType, Sdk
-from sandbox.providers.wire import UNKNOWN, Properties
+from sandbox.providers.wire import SIGNATURE, UNKNOWN, Properties
 
-_ASSET_SIGNATURE: Final = "4dabf18193072939515e22adb298388d"
 _PYTHON_KINDS: Final[Mapping[str, tuple[type, ...]]] = {
     "string": (str,),
     "integer": (int,),
@@ -125,4 +124,4 @@ def _described(value: object) -> str:
 
 
 def _is_asset(value: object) -> bool:
-    return isinstance(value, dict) and _ASSET_SIGNATURE in value
+    return isinstance(value, dict) and SIGNATURE in value

@@ -14,7 +14,9 @@ from google.protobuf import struct_pb2
 Properties: TypeAlias = dict[str, Any]
 """Property names in camelCase to plain values; `UNKNOWN` stands for what is not known before deployment."""
 
-_SIGNATURE: Final = "4dabf18193072939515e22adb298388d"
+SIGNATURE: Final = "4dabf18193072939515e22adb298388d"
+"""The key by which a map on the wire says that it is a special value: a secret, an output, a resource, an asset."""
+
 _SECRET: Final = "1b47061264138c4ac30d75fd1eb44270"  # noqa: S105 - a marker of the wire format, not a password
 _OUTPUT: Final = "d0e6a833031e9bbcd3f4e8bde6ca49a4"
 _RESOURCE: Final = "5cf8f73096256a8f31e491e813e4eb8e"
@@ -56,7 +58,7 @@ def encode(properties: Mapping[str, Any], secrets: Container[str] = ()) -> struc
     struct = struct_pb2.Struct()
     for key, value in properties.items():
         if value is not None:
-            _write(struct.fields[key], {_SIGNATURE: _SECRET, "value": value} if key in secrets else value)
+            _write(struct.fields[key], {SIGNATURE: _SECRET, "value": value} if key in secrets else value)
     return struct
 
 
@@ -67,7 +69,7 @@ def secret_keys(*structs: struct_pb2.Struct) -> frozenset[str]:
 
 def _holds_secret(value: struct_pb2.Value) -> bool:
     fields = value.struct_value.fields
-    if _SIGNATURE in fields and fields[_SIGNATURE].string_value == _SECRET:
+    if SIGNATURE in fields and fields[SIGNATURE].string_value == _SECRET:
         return True
     return any(_holds_secret(each) for each in (*fields.values(), *value.list_value.values))
 
@@ -98,7 +100,7 @@ def _decoded(value: struct_pb2.Value) -> Any:  # noqa: ANN401 - the wire carries
 
 
 def _unwrapped(properties: Properties) -> Any:  # noqa: ANN401 - a wrapper may hold any JSON value
-    signature = properties.get(_SIGNATURE)
+    signature = properties.get(SIGNATURE)
     if signature == _SECRET:
         return properties.get("value")
     if signature == _OUTPUT:
