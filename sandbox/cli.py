@@ -69,20 +69,32 @@ def _interrupt(_signal: int, _frame: object) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m sandbox", description="An AWS and a Pulumi engine on this machine."
+        prog="python -m sandbox", description="An AWS, a Kubernetes and a Pulumi engine on this machine."
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
-    def stack_command(name: str, text: str, default: str) -> None:
+    def stack_command(name: str, text: str, default: str) -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=text, description=f"{text}; what follows `--` goes to pulumi")
         command.add_argument("stack", nargs="?", default=default, help=f"default: {default}")
+        return command
 
     stack_command("preview", "show what a stack would build, judged by the policy pack", "dev")
-    stack_command("up", "build a stack to the end, with the sandbox answering for AWS", "local")
+    command = stack_command(
+        "up", "build a stack to the end, with the sandbox answering for AWS and Kubernetes", "local"
+    )
+    command.add_argument(
+        "--kubernetes",
+        choices=("real", "stand-in"),
+        help="real (default): a control plane on this machine judges and schedules; its first build takes about a "
+        "quarter of an hour. stand-in: objects are checked and echoed, nothing is scheduled, nothing has to be built",
+    )
     stack_command("down", "destroy a stack, and prove that nothing is left", "local")
     stack_command("recover", "finish what a crash or an interruption left half done", "local")
     command = commands.add_parser("exec", help="run any command with the sandbox's environment: exec -- CMD ...")
     command.add_argument("--cwd", default=".", help="the folder to run it in; default: this one")
+    command.add_argument(
+        "--kubernetes", action="store_true", help="start the sandbox's control plane, and let it answer for the cluster"
+    )
     command = commands.add_parser("build", help="build the tools the sandbox needs, if they are not there")
     command.add_argument("tools", nargs="*", metavar="TOOL", help="pulumi, promtool; default: all")
     commands.add_parser("status", help="show what is built, what runs and what is deployed")
@@ -98,7 +110,11 @@ def _dispatch(parser: argparse.ArgumentParser, parsed: argparse.Namespace, rest:
     if name in {"up", "down", "recover"}:
         from sandbox.commands import lifecycle  # noqa: PLC0415 - see above
 
-        return {"up": lifecycle.up, "down": lifecycle.down, "recover": lifecycle.recover}[name](parsed.stack, rest)
+        if name == "up":
+            return lifecycle.up(
+                parsed.stack, rest, lifecycle.Kubernetes(parsed.kubernetes) if parsed.kubernetes else None
+            )
+        return {"down": lifecycle.down, "recover": lifecycle.recover}[name](parsed.stack, rest)
     if name == "preview":
         from sandbox.commands.preview import preview  # noqa: PLC0415 - see above
 
@@ -106,7 +122,7 @@ def _dispatch(parser: argparse.ArgumentParser, parsed: argparse.Namespace, rest:
     if name == "exec":
         from sandbox.commands.execute import execute  # noqa: PLC0415 - see above
 
-        return execute(rest, parsed.cwd)
+        return execute(rest, parsed.cwd, real_kubernetes=parsed.kubernetes)
     from sandbox.commands import housekeeping  # noqa: PLC0415 - see above
 
     if name == "build":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sandbox import aws, environment, plugins, programs, stacks
@@ -32,6 +32,21 @@ class Engine:
         colour = ["--color", "always"] if sys.stdout.isatty() and "NO_COLOR" not in os.environ else []
         chosen = ["--stack", stacks.qualified(program, stack)]
         return [self.installation.executable, verb, "--non-interactive", *colour, *chosen, *options]
+
+    def with_kubernetes(self) -> Engine:
+        """Return the same engine, working with the sandbox's real Kubernetes, which is started.
+
+        Raises:
+            SandboxError: it cannot be built or started.
+
+        """
+        # Imported where it is used: a preview, which needs none of it, must not wait for it.
+        from sandbox.kubernetes import control_plane  # noqa: PLC0415 - see above
+        from sandbox.kubernetes.environment import variables  # noqa: PLC0415 - see above
+
+        plane = control_plane.start(self.checkout)
+        added = variables(self.checkout, plane, self.environment["PATH"])
+        return replace(self, environment={**self.environment, **added})
 
 
 def prepare(checkout: Checkout, program: Program | None) -> Engine:

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from sandbox import kubernetes
 from sandbox.checkout import ROOT, Checkout
 
 VERSION_VARIABLE = "EKS_GPU_SANDBOX_PLUGIN_VERSION"
@@ -18,11 +19,19 @@ VERSION_VARIABLE = "EKS_GPU_SANDBOX_PLUGIN_VERSION"
 
 _STUB = """\
 #!/bin/sh
-# The engine starts this file as a provider; it hands over to the stand-in.
-# Safe path: a program's folder, where the engine may run this, must not shadow our modules.
+# The engine starts this file as a provider; it hands over to the stand-in{or_real}.
+{real}# Safe path: a program's folder, where the engine may run this, must not shadow our modules.
 export PYTHONPATH={root} PYTHONSAFEPATH=1 {variable}={version}
 unset PYTHONHOME
 exec {python} -m sandbox.providers.{provider} "$@"
+"""
+
+_REAL = """\
+if [ -n "${{{variable}:-}}" ]; then
+    # Go takes both from the environment: charts come from the mirror in the sandbox, under their public addresses.
+    export HTTPS_PROXY="${proxy}" SSL_CERT_FILE="${authority}"
+    exec "${variable}" "$@"
+fi
 """
 
 
@@ -30,7 +39,10 @@ def install(checkout: Checkout, versions: Mapping[str, str]) -> None:
     """Install the stand-in of each provider under the version given for it; what is there already is left alone."""
     for provider, version in versions.items():
         folder = checkout.pulumi_home / "plugins" / f"resource-{provider}-v{version}"
+        real = _real(provider)
         stub = _STUB.format(
+            or_real=", or to the real one" if real else "",
+            real=real,
             root=shlex.quote(str(ROOT)),
             variable=VERSION_VARIABLE,
             version=shlex.quote(version),
@@ -38,6 +50,15 @@ def install(checkout: Checkout, versions: Mapping[str, str]) -> None:
             provider=provider,
         )
         _write(folder / f"pulumi-resource-{provider}", stub)
+
+
+def _real(provider: str) -> str:
+    """Return the lines by which the Kubernetes provider is the real one wherever there is a real cluster."""
+    if provider != "kubernetes":
+        return ""
+    return _REAL.format(
+        variable=kubernetes.VARIABLE, proxy=kubernetes.PROXY_VARIABLE, authority=kubernetes.AUTHORITY_VARIABLE
+    )
 
 
 def _write(path: Path, text: str) -> None:

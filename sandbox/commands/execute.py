@@ -14,8 +14,8 @@ from sandbox.engine import prepare
 from sandbox.errors import SandboxError
 
 
-def execute(command: Sequence[str], cwd: str) -> NoReturn:
-    """Become ``command``, run in the folder ``cwd``.
+def execute(command: Sequence[str], cwd: str, *, real_kubernetes: bool = False) -> NoReturn:
+    """Become ``command``, run in the folder ``cwd``; with ``real_kubernetes``, of the control plane, which is started.
 
     Raises:
         SandboxError: there is no command, no such folder, or no such program.
@@ -28,6 +28,8 @@ def execute(command: Sequence[str], cwd: str) -> NoReturn:
         raise SandboxError(f"--cwd {cwd}: there is no such folder")
     checkout = Checkout.current()
     engine = prepare(checkout, programs.find(_program_folder(folder, command)))
+    if real_kubernetes:
+        engine = engine.with_kubernetes()
     executable = shutil.which(command[0], path=engine.environment["PATH"])
     if executable is None:
         raise SandboxError(f"{command[0]}: there is no such program on PATH")

@@ -1,50 +1,47 @@
-"""``up``, ``down`` and ``recover``: a stack from nothing to everything and back, with the sandbox answering for AWS."""
+"""``up``, ``down`` and ``recover``: a stack from nothing to everything and back, in an AWS and a Kubernetes of ours."""
 
 from __future__ import annotations
 
-import json
-import re
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
-from pathlib import Path
 
-from sandbox import aws, stacks, turns
-from sandbox.aws import Server
-from sandbox.checkout import Checkout
-from sandbox.commands import project
+from sandbox import aws, home, turns
+from sandbox.commands import ending, project
 from sandbox.commands.project import OpenStack
-from sandbox.environment import REGION
 from sandbox.errors import SandboxError
-from sandbox.inventory import Account
+from sandbox.home import Home, Kubernetes
 
 RECONCILE = ("--yes", "--skip-preview", "--clear-pending-creates", "--run-program=false")
 """The options of a refresh that takes what there is as it is, without showing it twice."""
 
 
-def up(stack: str, options: Sequence[str] = ()) -> int:
+def up(stack: str, options: Sequence[str] = (), kubernetes: Kubernetes | None = None) -> int:
     """Build the stack, judged by the policy pack before anything is made; ``options`` go to ``pulumi up``.
 
+    ``kubernetes`` says what answers for the cluster; left out, it is what the stack was built with, else the real one.
+
     Raises:
-        SandboxError: the stack is unknown, or what it was built in is gone.
+        SandboxError: the stack is unknown, or what it was built in is gone or is another.
 
     """
     opened = _open_judged(stack)
-    checkout = opened.engine.checkout
     with _turn(opened):
         _refuse_if_cut_off(opened)
-        server = aws.start(checkout, wait=False)
-        if not opened.is_empty and _home(opened) != server:
+        known = opened.home
+        now = Home(aws.start(opened.engine.checkout, wait=False), _chosen(opened, known, kubernetes))
+        if not opened.is_empty and (known is None or known.aws != now.aws):
             raise SandboxError(
                 f"the AWS stand-in was stopped since {stack} was built, and what it held is gone; "
                 f"{project.remedy('recover', stack)} builds it anew"
             )
-        return _up(opened, server, options)
+        return _up(_settled(opened, now), options)
 
 
 def down(stack: str, options: Sequence[str] = ()) -> int:
-    """Destroy the stack, list what is left in AWS, and stop AWS if nothing is; ``options`` go to ``pulumi destroy``.
+    """Destroy the stack, list what is left, and stop AWS and Kubernetes if nothing is.
+
+    ``options`` go to ``pulumi destroy``.
 
     Raises:
         SandboxError: the stack is unknown, or is not destroyed.
@@ -55,33 +52,21 @@ def down(stack: str, options: Sequence[str] = ()) -> int:
         _refuse_if_cut_off(opened)
         if not opened.is_empty:
             _destroy(opened, options)
-        return _leave(opened)
+        return ending.leave(opened)
 
 
 def _destroy(opened: OpenStack, options: Sequence[str]) -> None:
     checkout = opened.engine.checkout
     with aws.in_use(checkout):
         aws.start(checkout, wait=False)
+        if _in_real_kubernetes(opened):
+            opened = opened.with_kubernetes()
         if opened.run("destroy", "--yes", *options):
             raise SandboxError(
                 f"{opened.name} is not destroyed; {project.remedy('recover', opened.name)} reconciles it, then try "
                 "again; if what a crash left in AWS stands in the way, `make clean-sandbox` forgets all of it",
                 exit_code=1,
             )
-
-
-def _leave(opened: OpenStack) -> int:
-    """Say what is left after a destroy, and stop AWS if nothing is."""
-    checkout, stack = opened.engine.checkout, opened.name
-    others = {name: count for name, count in stacks.resource_counts(checkout).items() if count}
-    if others:
-        named = ", ".join(f"{name} ({count} resources)" for name, count in others.items())
-        print(f"{stack} is gone; the AWS stand-in stays, for it holds {named}")
-        return 0
-    if aws.is_in_use(checkout):
-        print(f"{stack} is gone; the AWS stand-in stays, for another command works with it")
-        return 0
-    return _prove_empty(checkout)
 
 
 def recover(stack: str, options: Sequence[str] = ()) -> int:
@@ -96,13 +81,15 @@ def recover(stack: str, options: Sequence[str] = ()) -> int:
     """
     opened = _open_judged(stack)
     with _turn(opened):
-        server = aws.start(opened.engine.checkout)
+        known = opened.home
+        now = Home(aws.start(opened.engine.checkout), _chosen(opened, known, None))
+        opened = _settled(opened, now)
         _unlock(opened)
         if not opened.is_empty and opened.run("refresh", *RECONCILE):
             raise SandboxError(
                 f"the state of {stack} cannot be reconciled; `make clean-sandbox` forgets it and its AWS", exit_code=1
             )
-        return _up(opened, server, options)
+        return _up(opened, options)
 
 
 def _open_judged(stack: str) -> OpenStack:
@@ -128,10 +115,37 @@ def _refuse_if_cut_off(opened: OpenStack) -> None:
         )
 
 
-def _up(opened: OpenStack, server: Server, options: Sequence[str]) -> int:
-    memory = _memory(opened)
-    memory.parent.mkdir(exist_ok=True)
-    memory.write_text(json.dumps(asdict(server)))
+def _chosen(opened: OpenStack, known: Home | None, wanted: Kubernetes | None) -> Kubernetes:
+    """Return what is to answer for the cluster: what did before, else what is wanted, else the real one."""
+    before = known.kubernetes if known is not None else None
+    if before is not None and wanted not in {None, before}:
+        raise SandboxError(
+            f"{opened.name} was built with the {before} Kubernetes, and cannot move to the {wanted} one; "
+            f"{project.remedy('down', opened.name)} first"
+        )
+    return before or wanted or Kubernetes.REAL
+
+
+def _settled(opened: OpenStack, now: Home) -> OpenStack:
+    """Start what the stack lives in, remember it, and return the stack, ready to be built there."""
+    engine = opened.engine
+    if now.kubernetes is Kubernetes.REAL:
+        others = list(home.others_in_kubernetes(engine.checkout, opened.program, opened.name))
+        if others:
+            raise SandboxError(
+                f"this sandbox has one Kubernetes, and {others[0]} lives in it; take that down first, or give "
+                f"{opened.name} a sandbox of its own with another checkout"
+            )
+        opened = opened.with_kubernetes()
+    home.write(engine.checkout, opened.program, opened.name, now)
+    return opened
+
+
+def _in_real_kubernetes(opened: OpenStack) -> bool:
+    return opened.home is not None and opened.home.kubernetes is Kubernetes.REAL
+
+
+def _up(opened: OpenStack, options: Sequence[str]) -> int:
     return 1 if opened.run("up", "--yes", "--policy-pack", project.POLICY_PACK, *options) else 0
 
 
@@ -144,41 +158,3 @@ def _unlock(opened: OpenStack) -> None:
     if answer.returncode != 0:
         said = answer.stderr.strip() or answer.stdout.strip()
         raise SandboxError(f"the lock of {opened.name} cannot be dropped: {said}")
-
-
-def _prove_empty(checkout: Checkout) -> int:
-    server = aws.running(checkout)
-    if server is None:
-        print("nothing is left: AWS was not running, and no stack holds a resource")
-        return 0
-    aws.start(checkout)
-    left = Account(server.url).contents(_regions(checkout))
-    if left:
-        print(f"error: left in AWS ({server.url}), and known to no stack ({len(left)}):")
-        print("\n".join(f"  {line}" for line in left))
-        print("  the AWS stand-in stays, so that you can look; `make clean-sandbox` forgets it")
-        return 1
-    aws.stop(checkout)
-    print("nothing is left in AWS; it is stopped")
-    return 0
-
-
-def _regions(checkout: Checkout) -> set[str]:
-    """Return the regions of all stacks that were ever opened in this sandbox."""
-    files = checkout.config.glob("*/Pulumi.*.yaml")
-    named = {
-        found for file in files for found in re.findall(r"aws:region[\"']?:\s*[\"']?([a-z0-9-]+)", file.read_text())
-    }
-    return named | {REGION}
-
-
-def _home(opened: OpenStack) -> Server | None:
-    """Return the AWS server the stack was last built in."""
-    try:
-        return Server(**json.loads(_memory(opened).read_text()))
-    except (OSError, ValueError, TypeError):
-        return None
-
-
-def _memory(opened: OpenStack) -> Path:
-    return opened.engine.checkout.directory / "built-in" / f"{opened.program.name}.{opened.name}.json"

@@ -5,13 +5,14 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sandbox import programs, stacks
+from sandbox import home, programs, stacks
 from sandbox.checkout import ROOT, Checkout
 from sandbox.engine import Engine, prepare
 from sandbox.errors import SandboxError
+from sandbox.home import Home
 from sandbox.processes import run
 from sandbox.programs import Program
 
@@ -88,10 +89,19 @@ class OpenStack:
     config: Path
     """The copy of its file, for the engine to rewrite."""
 
+    def with_kubernetes(self) -> OpenStack:
+        """Return the same stack, for an engine that works with the sandbox's real Kubernetes, which is started."""
+        return replace(self, engine=self.engine.with_kubernetes())
+
     @property
     def is_empty(self) -> bool:
         """Tell whether the backend holds nothing of it."""
         return stacks.is_empty(self.engine.checkout, self.program, self.name)
+
+    @property
+    def home(self) -> Home | None:
+        """Where it was built, if it holds anything."""
+        return home.read(self.engine.checkout, self.program, self.name)
 
     def command(self, verb: str, *options: str) -> list[str]:
         """Return the command line of ``pulumi <verb>`` on it."""

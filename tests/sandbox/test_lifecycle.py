@@ -40,6 +40,8 @@ PolicyPack("pack", [ResourceValidationPolicy("private", "networks are private", 
 
 CHECK = project.check_command
 
+STAND_IN = ("local", "--kubernetes", "stand-in")
+
 QUICK = ("local", "--", "--skip-preview")
 
 STACK_FILE = "# tracked\nconfig:\n  aws:region: eu-west-1\n  app:when: 2026-01-01\n"
@@ -77,7 +79,7 @@ def test_up_builds_a_second_up_changes_nothing_and_down_proves_that_nothing_is_l
     tracked = program / "stacks" / "Pulumi.local.yaml"
     written = tracked.stat().st_mtime_ns
 
-    assert main(["up"]) == 0
+    assert main(["up", *STAND_IN]) == 0
     assert {"queue", "VPC"} <= set(contents(checkout))
     assert main(["up", *QUICK, "--expect-no-changes"]) == 0
 
@@ -121,7 +123,7 @@ def test_a_stack_file_that_is_refused_begins_nothing(
 def test_a_mandatory_rule_stops_up_before_anything_is_made(checkout: Checkout, program: Path) -> None:
     (program / "__main__.py").write_text(PROGRAM.replace("10.0.0.0/16", "172.16.0.0/16"))
 
-    assert main(["up"]) == 1
+    assert main(["up", *STAND_IN]) == 1
 
     assert contents(checkout) == []
 
@@ -140,7 +142,7 @@ def test_after_aws_was_lost_up_says_so_and_recover_builds_everything_anew(
     checkout: Checkout, program: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert program.is_dir()
-    assert main(["up", *QUICK]) == 0
+    assert main(["up", *STAND_IN, "--", "--skip-preview"]) == 0
     aws.stop(checkout)
 
     assert main(["up"]) == 2
@@ -176,7 +178,8 @@ def test_recover_finishes_what_a_killed_engine_left_locked_and_half_created(
 def _kill_engine_while_it_creates(checkout: Checkout, program: Path) -> None:
     script = (
         "import sys; from pathlib import Path; from sandbox.commands import project; from sandbox.cli import main;"
-        f"project.ROOT = Path({str(program)!r}); sys.exit(main(['up', 'local', '--', '--skip-preview']))"
+        f"project.ROOT = Path({str(program)!r});"
+        f"sys.exit(main({['up', *STAND_IN, '--', '--skip-preview']!r}))"
     )
     with subprocess.Popen(
         [sys.executable, "-c", script], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True

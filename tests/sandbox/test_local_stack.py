@@ -23,7 +23,7 @@ def test_the_local_stack_comes_up_stays_as_it_is_and_goes_without_a_trace(
 ) -> None:
     tracked = fingerprints()
 
-    assert main(["up"]) == 0
+    assert main(["up", "local", "--kubernetes", "stand-in"]) == 0
     server = aws.running(checkout)
     assert server is not None
     kinds = {line.split(" ", 1)[1].rsplit(" ", 1)[0] for line in Account(server.url).contents(["us-east-1"])}

@@ -1,0 +1,77 @@
+"""The end of ``down``: the proof that nothing is left, and the stopping of what nobody needs any more."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from sandbox import aws, stacks
+from sandbox.checkout import Checkout
+from sandbox.commands.project import OpenStack
+from sandbox.environment import REGION
+from sandbox.inventory import Account
+
+
+def leave(opened: OpenStack) -> int:
+    """Say what is left after a destroy, and stop what it was built in if nothing is; return the exit code."""
+    checkout, stack = opened.engine.checkout, opened.name
+    others = {name: count for name, count in stacks.resource_counts(checkout).items() if count}
+    if others:
+        named = ", ".join(f"{name} ({count} resources)" for name, count in others.items())
+        print(f"{stack} is gone; the AWS stand-in stays, for it holds {named}")
+        return 0
+    if aws.is_in_use(checkout):
+        print(f"{stack} is gone; the AWS stand-in stays, for another command works with it")
+        return 0
+    places = [_kubernetes(checkout), _aws(checkout)]
+    if all(place is None for place in places):
+        print("nothing is left: neither AWS nor Kubernetes was running, and no stack holds a resource")
+    return 0 if all(place in {None, 0} for place in places) else 1
+
+
+def _kubernetes(checkout: Checkout) -> int | None:
+    """Stop Kubernetes if no object is left in it, and return the exit code; None if it did not run."""
+    # Imported where it is used: the client of Kubernetes takes half a second to import.
+    from sandbox.kubernetes import control_plane, inventory  # noqa: PLC0415 - see above
+
+    plane = control_plane.running(checkout)
+    if plane is None:
+        return None
+    left = inventory.contents(plane)
+    if left:
+        return _complain(
+            f"Kubernetes ({plane.endpoint})", left, "`python -m sandbox exec -- kubectl` reaches it; it stays"
+        )
+    control_plane.wipe(checkout)
+    print("nothing is left in Kubernetes; it is stopped")
+    return 0
+
+
+def _aws(checkout: Checkout) -> int | None:
+    """Stop AWS if nothing is left in it, and return the exit code; None if it did not run."""
+    server = aws.running(checkout)
+    if server is None:
+        return None
+    aws.start(checkout)
+    left = Account(server.url).contents(_regions(checkout))
+    if left:
+        return _complain(f"AWS ({server.url})", left, "the AWS stand-in stays")
+    aws.stop(checkout)
+    print("nothing is left in AWS; it is stopped")
+    return 0
+
+
+def _complain(where: str, left: Sequence[str], why: str) -> int:
+    print(f"error: left in {where}, and known to no stack ({len(left)}):")
+    print("\n".join(f"  {line}" for line in left))
+    print(f"  {why}, so that you can look; `make clean-sandbox` forgets it")
+    return 1
+
+
+def _regions(checkout: Checkout) -> set[str]:
+    """Return the regions of all stacks that were ever opened in this sandbox."""
+    files = checkout.config.glob("*/Pulumi.*.yaml")
+    named = {
+        found for file in files for found in re.findall(r"aws:region[\"']?:\s*[\"']?([a-z0-9-]+)", file.read_text())
+    }
+    return named | {REGION}
