@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
 
 import pulumi_aws as aws
 
-STACK_TAG: Final = "eks-gpu:stack"
-"""Tag key that names the stack a resource belongs to. What a crash left behind is found by it."""
+from eks_gpu.facts import tags as tag_keys
 
 
 def stack_tags(*, stack: str, environment: str, owner: str) -> dict[str, str]:
     """Return the tags that every AWS resource of a stack carries."""
-    return {STACK_TAG: stack, "environment": environment, "owner": owner}
+    return {tag_keys.STACK: stack, "environment": environment, "owner": owner}
 
 
 def tagged_provider(

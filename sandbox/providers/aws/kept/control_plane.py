@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from eks_gpu.facts import tags as tag_keys
 from sandbox.providers.aws.kept.keeper import Kept, Made
 from sandbox.providers.aws.kept.lookup import found, missing_ok
-from sandbox.providers.aws.kept.tagging import removed
+from sandbox.providers.aws.kept.tagging import removed, specification
 from sandbox.providers.aws.names import name_on_create
 from sandbox.providers.stand_in import Stored
 from sandbox.providers.wire import Properties
@@ -109,6 +110,7 @@ def _cluster_security_group(api: Api, name: str, subnets: list[str]) -> dict[str
         GroupName=security_group_name(name),
         Description="EKS created security group applied to ENI that is attached to EKS Control Plane master nodes",
         VpcId=subnet["VpcId"],
+        TagSpecifications=specification("security-group", {"tags": {tag_keys.EKS_CLUSTER: name}}),
     )
     return {"clusterSecurityGroupId": group["GroupId"], "vpcId": subnet["VpcId"]}
 

@@ -201,14 +201,17 @@ def _read_nat_gateway(api: Api, existing: Stored) -> Properties | None:
 
 
 def _delete_nat_gateway(api: Api, existing: Stored) -> None:
-    """Delete the gateway and, as AWS does and moto does not, its network interface."""
+    """Delete the gateway and, as AWS does and moto does not, its network interface.
+
+    The interface goes first: it carries nothing that would tell whose it was, if only the gateway were deleted.
+    """
     gateway = _read_nat_gateway(api, existing)
     if gateway is None:
         return
-    api.call(_EC2, "delete_nat_gateway", NatGatewayId=existing.id)
     if gateway.get("networkInterfaceId"):
         with missing_ok():
             api.call(_EC2, "delete_network_interface", NetworkInterfaceId=gateway["networkInterfaceId"])
+    api.call(_EC2, "delete_nat_gateway", NatGatewayId=existing.id)
 
 
 def _create_endpoint(api: Api, inputs: Properties) -> Made:
