@@ -10,7 +10,6 @@ from __future__ import annotations
 import http.client
 import json
 import os
-import socket
 import sys
 import time
 from contextlib import AbstractContextManager
@@ -20,9 +19,9 @@ from pathlib import Path
 from sandbox.checkout import Checkout
 from sandbox.errors import SandboxError
 from sandbox.locks import exclusive, is_held, shared
+from sandbox.ports import HOST, free, is_free
 from sandbox.processes import end, start_detached, start_time
 
-HOST = "127.0.0.1"
 START_SECONDS = 60.0
 """How long the server may take to answer; it takes two seconds on an idle machine."""
 
@@ -63,7 +62,7 @@ def reserve(checkout: Checkout) -> Server:
         known = _read(checkout)
         if known is not None:
             return known
-        return _write(checkout, Server(_free_port()))
+        return _write(checkout, Server(free()))
 
 
 def start(checkout: Checkout, *, wait: bool = True) -> Server:
@@ -111,7 +110,7 @@ def stop_unless_in_use(checkout: Checkout) -> None:
 
 
 def _spawn(checkout: Checkout, known: Server | None) -> Server:
-    port = known.port if known is not None and _is_free(known.port) else _free_port()
+    port = known.port if known is not None and is_free(known.port) else free()
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "MOTO_"))}
     # Without its managed policies, attaching AmazonEKSWorkerNodePolicy and the like fails.
     environment |= {"MOTO_IAM_LOAD_MANAGED_POLICIES": "true", "PYTHONSAFEPATH": "1"}
@@ -153,22 +152,6 @@ def _write(checkout: Checkout, server: Server) -> Server:
     temporary.write_text(json.dumps(asdict(server)))
     temporary.replace(_record(checkout))
     return server
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        return int(probe.getsockname()[1])
-
-
-def _is_free(port: int) -> bool:
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((HOST, port))
-        except OSError:
-            return False
-        return True
 
 
 def _lock(checkout: Checkout) -> Path:

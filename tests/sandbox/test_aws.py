@@ -15,6 +15,7 @@ from sandbox.aws import Server
 from sandbox.checkout import ROOT, Checkout
 from sandbox.errors import SandboxError
 from sandbox.inventory import Account
+from sandbox.ports import HOST
 from sandbox.processes import start_time
 
 
@@ -103,7 +104,7 @@ def test_a_process_that_only_has_the_number_of_ours_is_not_stopped(checkout: Che
 def test_a_port_that_somebody_else_has_taken_is_left_to_them(checkout: Checkout) -> None:
     reserved = aws.reserve(checkout)
     with socket.socket() as other:
-        other.bind((aws.HOST, reserved.port))
+        other.bind((HOST, reserved.port))
         other.listen()
 
         assert aws.start(checkout).port != reserved.port
