@@ -45,6 +45,8 @@ POD_SECURITY_WARN = "pod-security.kubernetes.io/warn"
 # --- EKS ---------------------------------------------------------------------------------------------------------
 
 EKS_CAPACITY_TYPE = "eks.amazonaws.com/capacityType"
+EKS_NODE_GROUP = "eks.amazonaws.com/nodegroup"
+"""On every node of a managed node group: the group's name."""
 EKS_AUTO_DOMAIN = "eks.amazonaws.com"
 """API group of EKS Auto Mode's NodeClass, and domain of its instance labels: the same names as Karpenter's, such as
 ``eks.amazonaws.com/instance-family`` (EKS user guide, "Create a Node Pool for EKS Auto Mode", checked 2026-11-21)."""
@@ -73,7 +75,17 @@ INSTANCE_GPU_MANUFACTURER = f"{KARPENTER_AWS_DOMAIN}/instance-gpu-manufacturer"
 INSTANCE_GPU_COUNT = f"{KARPENTER_AWS_DOMAIN}/instance-gpu-count"
 INSTANCE_GPU_MEMORY = f"{KARPENTER_AWS_DOMAIN}/instance-gpu-memory"
 """MiB of one GPU."""
+INSTANCE_EBS_BANDWIDTH = f"{KARPENTER_AWS_DOMAIN}/instance-ebs-bandwidth"
+"""Mbit/s, at most."""
+INSTANCE_NETWORK_BANDWIDTH = f"{KARPENTER_AWS_DOMAIN}/instance-network-bandwidth"
+"""Mbit/s, as a baseline."""
+RESERVATION_ID = f"{KARPENTER_AWS_DOMAIN}/capacity-reservation-id"
+RESERVATION_TYPE = f"{KARPENTER_AWS_DOMAIN}/capacity-reservation-type"
+"""``default`` or ``capacity-block``."""
+RESERVATION_INTERRUPTIBLE = f"{KARPENTER_AWS_DOMAIN}/capacity-reservation-interruptible"
 EC2_NODE_CLASS = f"{KARPENTER_AWS_DOMAIN}/ec2nodeclass"
+ZONE_ID = "topology.k8s.aws/zone-id"
+"""Where a zone really is: its name differs between accounts, its id does not."""
 
 KARPENTER_AWS_ALLOWED: frozenset[str] = frozenset(
     f"{KARPENTER_AWS_DOMAIN}/{name}"

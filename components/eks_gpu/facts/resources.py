@@ -18,6 +18,7 @@ EFA = "vpc.amazonaws.com/efa"
 CPU = "cpu"
 MEMORY = "memory"
 PODS = "pods"
+EPHEMERAL_STORAGE = "ephemeral-storage"
 
 _QUOTA_PREFIX = "requests."
 
