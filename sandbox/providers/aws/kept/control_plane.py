@@ -1,4 +1,7 @@
-"""EKS control planes and managed node groups, as far as moto knows them."""
+"""EKS control planes and managed node groups, as far as moto knows them.
+
+Where a run uses the sandbox's real Kubernetes, a cluster's outputs lead there, and the nodes of its groups join it.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from eks_gpu.facts import tags as tag_keys
+from sandbox.providers.aws.kept import real_cluster
 from sandbox.providers.aws.kept.keeper import Kept, Made
 from sandbox.providers.aws.kept.lookup import found, missing_ok
 from sandbox.providers.aws.kept.tagging import removed, specification
@@ -70,7 +74,8 @@ def _create_cluster(api: Api, inputs: Properties) -> Made:
         "accessConfig": _access_config(inputs),
         "kubernetesNetworkConfig": {**_network(cluster), **(inputs.get("kubernetesNetworkConfig") or {})},
     }
-    return Made(cluster["name"], {**cluster_outputs(cluster), **added, **_kept_inputs(inputs)})
+    outputs = {**cluster_outputs(cluster), **added, **_kept_inputs(inputs)}
+    return Made(cluster["name"], {**outputs, **real_cluster.outputs()})
 
 
 def _network(cluster: Properties) -> Properties:
@@ -85,6 +90,7 @@ def looked_up(api: Api, name: str) -> Properties:
     vpc = cluster["resourcesVpcConfig"]
     groups = [{"Name": "group-name", "Values": [security_group_name(name)]}]
     group = found(api, "ec2", "describe_security_groups", "SecurityGroups", Filters=groups) or {}
+    outputs |= real_cluster.outputs()
     return {
         **outputs,
         "certificateAuthorities": [outputs["certificateAuthority"]],
@@ -151,7 +157,8 @@ def _read_cluster(api: Api, existing: Stored) -> Properties | None:
     if cluster is None:
         return None
     # moto cannot upgrade a cluster, so that the version of the state is the newer one.
-    return {**cluster_outputs(cluster), "version": existing.state.get("version") or cluster["version"]}
+    version = existing.state.get("version") or cluster["version"]
+    return {**cluster_outputs(cluster), "version": version, **real_cluster.outputs()}
 
 
 def _update_cluster(api: Api, existing: Stored, old: Properties, new: Properties) -> Properties:
@@ -195,6 +202,7 @@ def _create_node_group(api: Api, inputs: Properties) -> Made:
         "amiType": inputs.get("amiType") or "CUSTOM",
         "capacityType": inputs.get("capacityType") or "ON_DEMAND",
     }
+    real_cluster.nodes_join(api, {**inputs, **computed})
     return Made(f"{cluster}:{name}", {**_node_group_outputs(group), **computed})
 
 
@@ -231,11 +239,14 @@ def _update_node_group(api: Api, existing: Stored, old: Properties, new: Propert
             "removeTaints": [taint for taint in old_taints if taint not in taints],
         },
     )
-    return {key: new[key] for key in ("version", "releaseVersion") if new.get(key)}
+    changed = {key: new[key] for key in ("version", "releaseVersion") if new.get(key)}
+    real_cluster.nodes_join(api, {**existing.state, **new, **changed})
+    return changed
 
 
 def _delete_node_group(api: Api, existing: Stored) -> None:
     cluster, name = existing.id.split(":", 1)
+    real_cluster.nodes_leave(cluster, name)
     with missing_ok():
         api.call(_EKS, "delete_nodegroup", clusterName=cluster, nodegroupName=name)
 
