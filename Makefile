@@ -35,16 +35,17 @@ down: $(ENVIRONMENT) ## destroy it, and prove that nothing is left (STACK=local)
 recover: $(ENVIRONMENT) ## finish what a crash or an interruption left half done (STACK=local)
 	@$(SANDBOX) recover $(or $(STACK),local)
 
-.PHONY: build test bench
+.PHONY: build build-all test bench
 build: $(ENVIRONMENT) ## build the tools the tests need: the Pulumi engine and promtool
+	@$(SANDBOX) build pulumi promtool
+
+build-all: $(ENVIRONMENT) ## build every tool, those of the real Kubernetes too: once, about twenty minutes
 	@$(SANDBOX) build
 
 # Tests read CRDs from Go modules, and use no network: what they read is fetched before.
 .PHONY: modules
-modules:
-	@for module in tests/support/modules/*/; do \
-	    (cd $$module && go mod download $$(awk '$$1 == "require" {print $$2 "@" $$3}' go.mod)); \
-	done
+modules: $(ENVIRONMENT)
+	@$(SANDBOX) build modules >/dev/null
 
 # On several cores: each engine test has its own backend, plugins and AWS, and waits for processes most of the time.
 test: build modules ## run every test

@@ -96,7 +96,7 @@ def _parser() -> argparse.ArgumentParser:
         "--kubernetes", action="store_true", help="start the sandbox's control plane, and let it answer for the cluster"
     )
     command = commands.add_parser("build", help="build the tools the sandbox needs, if they are not there")
-    command.add_argument("tools", nargs="*", metavar="TOOL", help="pulumi, promtool; default: all")
+    command.add_argument("tools", nargs="*", metavar="TOOL", help="a name of `status`, or modules; default: all")
     commands.add_parser("status", help="show what is built, what runs and what is deployed")
     commands.add_parser("clean", help="stop what runs and forget all state of this checkout")
     return parser

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
+from pathlib import Path
 
 from sandbox import aws, turns
 from sandbox.checkout import Checkout
 from sandbox.errors import SandboxError
 from sandbox.stacks import resource_counts
-from sandbox.toolchain import builder, pulumi_cli
-from sandbox.toolchain.tools import PULUMI, TOOLS
+from sandbox.toolchain import builder, go_module, pulumi_cli
+from sandbox.toolchain.tools import PULUMI, TOOLS, Tool
+
+MODULES = "modules"
+"""What ``build`` calls the modules that are only read, beside the tools."""
 
 
 def build(names: Sequence[str]) -> int:
@@ -20,16 +24,28 @@ def build(names: Sequence[str]) -> int:
         SandboxError: a name is unknown, or a build failed.
 
     """
-    unknown = [name for name in names if name not in TOOLS]
+    known = [*TOOLS, MODULES]
+    unknown = [name for name in names if name not in known]
     if unknown:
-        raise SandboxError(f"unknown tool {', '.join(map(repr, unknown))}; there are {', '.join(TOOLS)}")
-    for name in names or TOOLS:
-        if name == PULUMI.name:
-            engine = pulumi_cli.ensure(Checkout.current())
-            print(f"{name}: {engine.executable} ({engine.origin})")
-        else:
-            print(f"{name}: {builder.ensure(TOOLS[name]) / name}")
+        raise SandboxError(f"unknown tool {', '.join(map(repr, unknown))}; there are {', '.join(known)}")
+    for name in names or known:
+        for line in _build(name):
+            print(line)
     return 0
+
+
+def _build(name: str) -> list[str]:
+    if name == MODULES:
+        return [f"{name}: {folder}" for folder in go_module.fetch_all()]
+    if name == PULUMI.name:
+        engine = pulumi_cli.ensure(Checkout.current())
+        return [f"{name}: {engine.executable} ({engine.origin})"]
+    return [f"{name}: {_place(TOOLS[name], builder.ensure(TOOLS[name]))}"]
+
+
+def _place(tool: Tool, folder: Path) -> Path:
+    """Return the one program of a tool, or the folder of several."""
+    return folder / tool.contents[0] if len(tool.contents) == 1 else folder
 
 
 def status() -> int:
@@ -41,7 +57,7 @@ def status() -> int:
     for name, tool in TOOLS.items():
         if name != PULUMI.name:
             folder = builder.built(tool)
-            print(f"{name:<9} {folder / name if folder else 'not built yet'}")
+            print(f"{name:<9} {_place(tool, folder) if folder else 'not built yet'}")
     server = aws.running(checkout)
     print(f"aws       {f'{server.url} (process {server.pid})' if server else 'not running'}")
     for stack, count in resource_counts(checkout).items():

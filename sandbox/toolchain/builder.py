@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
-import subprocess
-import threading
-from collections import deque
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import IO
 
 from sandbox.checkout import user_cache
 from sandbox.errors import SandboxError
 from sandbox.locks import exclusive
-from sandbox.processes import stop
 from sandbox.toolchain import go as golang
-from sandbox.toolchain.progress import Progress
+from sandbox.toolchain import workspace
+from sandbox.toolchain.go_module import fetch
+from sandbox.toolchain.progress import Progress, duration
+from sandbox.toolchain.running import run
 from sandbox.toolchain.tools import GoBinary, ModuleFile, Tool
-
-TAIL_LINES = 12
-"""How much of a failed build's log is shown; the whole of it stays in the log file."""
 
 
 def built(tool: Tool) -> Path | None:
@@ -62,7 +56,9 @@ def _build_missing(tool: Tool, folder: Path) -> None:
     missing = _missing(tool, folder)
     if not missing:
         return
-    go = golang.find(max(binary.go_version for binary in tool.binaries), tool.name)
+    needed = max(binary.go_version for binary in tool.binaries)
+    otherwise = f"put a ready-made {tool.name} on PATH" if tool.found_on_path else ""
+    go = golang.find(needed, f"building {tool.name}", otherwise=otherwise)
     folder.mkdir(parents=True, exist_ok=True)
     for binary in tool.binaries:
         if binary.name in missing:
@@ -84,74 +80,23 @@ def _install(path: Path, make: Callable[[Path], None]) -> None:
 
 
 def _build(go: golang.Go, binary: GoBinary, target: Path) -> None:
-    log = target.with_name(f"{binary.name}.log")
-    command = [
-        *(go.executable, "build", "-C", str(binary.folder), "-v", "-trimpath"),
-        *("-ldflags", binary.linker_flags, "-o", str(target), binary.package),
-    ]
-    progress = Progress(f"{binary.name} {binary.version}", binary.seconds)
-    tail: deque[str] = deque(maxlen=TAIL_LINES)
-    with subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        env=go.environment(),
-        process_group=0,
-    ) as process:
-        try:
-            with log.open("w") as written:
-                code = _follow(process, progress, written, tail)
-        except BaseException:
-            stop(process)
-            progress.done("stopped (what is downloaded and compiled is kept; the next run goes on from there)")
-            raise
-    if code != 0 or not target.exists():
-        progress.done("failed")
-        raise SandboxError(_failure(binary, go, log, tail))
+    with workspace.prepared(go, binary, target.parent) as folder:
+        arguments = [
+            *("build", "-v", "-trimpath", "-ldflags", binary.linker_flags),
+            *("-o", str(target), binary.package),
+        ]
+        progress = Progress(
+            "building",
+            f"{binary.name} {binary.version}",
+            f" with Go, once: about {duration(binary.seconds)} with empty caches on two cores",
+        )
+        log = target.with_name(f"{binary.name}.log")
+        run(go, arguments, folder=folder, log=log, progress=progress)
     progress.done("built")
 
 
-def _follow(process: subprocess.Popen[str], progress: Progress, log: IO[str], tail: deque[str]) -> int:
-    """Read a build's output to its end, while the main thread shows progress and can be interrupted."""
-
-    def read(stream: IO[str]) -> None:
-        # A full disk must not stop the reading: the build would wait for ever on a full pipe.
-        for line in stream:
-            progress.saw(line)
-            tail.append(line.rstrip())
-            with contextlib.suppress(OSError, ValueError):
-                log.write(line)
-
-    reader = threading.Thread(target=read, args=(process.stdout,), daemon=True)
-    reader.start()
-    while reader.is_alive():
-        reader.join(timeout=1)
-        progress.tick()
-    return process.wait()
-
-
-def _failure(binary: GoBinary, go: golang.Go, log: Path, tail: deque[str]) -> str:
-    reason = golang.explain(log.read_text(errors="replace") if log.exists() else "\n".join(tail), go)
-    shown = "\n".join(f"    {line}" for line in tail if line)
-    return "\n".join(
-        part
-        for part in (
-            f"building {binary.name} {binary.version} failed" + (f": {reason}" if reason else ""),
-            "  the end of what Go said:" if shown else "",
-            shown,
-            f"  all of it: {log}",
-        )
-        if part
-    )
-
-
 def _copy(go: golang.Go, binary: GoBinary, file: ModuleFile, target: Path) -> None:
-    command = [go.executable, "list", "-C", str(binary.folder), "-m", "-f", "{{.Dir}}", file.module]
-    answer = subprocess.run(command, capture_output=True, text=True, check=False, env=go.environment())
-    source = Path(answer.stdout.strip()) / file.path
-    if answer.returncode != 0 or not answer.stdout.strip() or not source.is_file():
-        said = answer.stderr.strip() or f"{source} is not there"
-        raise SandboxError(f"{file.name} cannot be taken from the Go module {file.module}: {said}")
+    source = fetch(go, file.module, binary.pinned[file.module], binary.folder) / file.path
+    if not source.is_file():
+        raise SandboxError(f"{file.name} cannot be taken from the Go module {file.module}: {source} is not there")
     shutil.copyfile(source, target)

@@ -1,4 +1,4 @@
-"""Shows that a long build is alive, how far it is, and roughly how long it takes."""
+"""Shows that a long run of Go is alive, how far it is, and roughly how long it takes."""
 
 from __future__ import annotations
 
@@ -17,18 +17,19 @@ def duration(seconds: float) -> str:
 
 
 class Progress:
-    """Counts what ``go build`` reports, and prints one line that moves, or a line now and then."""
+    """Counts what Go reports, and prints one line that moves, or a line now and then."""
 
-    def __init__(self, what: str, expected_seconds: int, stream: TextIO | None = None) -> None:
-        """Announce ``what``; progress goes to standard error, so that output can be piped."""
+    def __init__(self, doing: str, what: str, remark: str = "", stream: TextIO | None = None) -> None:
+        """Announce it ("building", "kwok v0.8.0"); all goes to standard error, so that output can be piped."""
         self.stream = stream or sys.stderr
         self.what = what
+        self.doing = f"{doing} {what}"
         self.modules = 0
         self.packages = 0
         self._live = self.stream.isatty()
         self._started = time.monotonic()
         self._printed = self._started
-        self._say(f"building {what} with Go, once: about {duration(expected_seconds)} with empty caches on two cores\n")
+        self._say(f"{self.doing}{remark}\n")
 
     def saw(self, line: str) -> None:
         """Count one line of ``go build -v``: a module that is downloaded, or a package that is compiled."""
@@ -38,7 +39,7 @@ class Progress:
             self.packages += 1
 
     def tick(self) -> None:
-        """Show where the build stands, if it is time."""
+        """Show where the run stands, if it is time."""
         now = time.monotonic()
         if self._live:
             self._say(f"\r\033[K  {self._state()}")
@@ -52,8 +53,9 @@ class Progress:
         self._say(f"  {outcome}: {self._state()}\n")
 
     def _state(self) -> str:
+        counts = ((self.modules, "modules downloaded"), (self.packages, "packages compiled"))
         elapsed = duration(time.monotonic() - self._started)
-        return f"{self.what}: {elapsed}, {self.modules} modules downloaded, {self.packages} packages compiled"
+        return ", ".join([f"{self.what}: {elapsed}", *(f"{count} {unit}" for count, unit in counts if count)])
 
     def _say(self, text: str) -> None:
         self.stream.write(text)

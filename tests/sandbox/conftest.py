@@ -44,7 +44,7 @@ def fake_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Pa
             "#!/bin/sh\n"
             f'echo "$@" >> {calls}\n'
             f"if [ \"$1\" = env ]; then echo '{facts}'; exit 0; fi\n"
-            f'if [ "$1" = list ]; then echo {module}; exit 0; fi\n'
+            f'if [ "$1" = mod ]; then echo \'{{"Dir":"{module}"}}\'; exit 0; fi\n'
             'while [ "$1" != -o ]; do shift; done; out="$2"\n'
             f"{build}\n"
         )

@@ -16,7 +16,7 @@ from sandbox.checkout import ROOT
 from sandbox.errors import SandboxError
 from sandbox.processes import start_time
 from sandbox.toolchain import builder
-from sandbox.toolchain.tools import PROMTOOL, PULUMI, TOOLS, GoBinary, ModuleFile, Tool
+from sandbox.toolchain.tools import PROMTOOL, GoBinary, ModuleFile, Tool
 
 FakeGo = Callable[..., Path]
 
@@ -40,33 +40,8 @@ def demo(tmp_path: Path) -> Tool:
     folder.mkdir(parents=True)
     (folder / "go.mod").write_text(MODULE_FILE)
     (folder / "go.sum").write_text("example.org/demo v1.2.3 h1:x\n")
-    binary = GoBinary("demo", 60, version_symbol="example.org/demo.Version", modules=tmp_path / "modules")
+    binary = GoBinary("demo", 60, stamps={"example.org/demo.Version": "v{version}"}, parent=tmp_path / "modules")
     return Tool("demo", (binary,), (ModuleFile("helper", "example.org/demo", "cmd/helper"),))
-
-
-def test_version_package_and_go_version_are_read_from_the_module_file(demo: Tool) -> None:
-    binary = demo.binaries[0]
-
-    assert binary.package == "example.org/demo/cmd/demo"
-    assert binary.version == "v0.9.0", "the module that holds the package is the one with the longest path"
-    assert binary.go_version == (1, 26)
-    assert demo.folder_name.startswith("demo-v0.9.0-")
-
-
-@pytest.mark.parametrize("tool", TOOLS.values(), ids=lambda tool: tool.name)
-def test_every_pinned_tool_can_be_read_and_has_its_checksums(tool: Tool) -> None:
-    for binary in tool.binaries:
-        assert binary.version.startswith("v")
-        assert binary.package
-        sums = (binary.folder / "go.sum").read_text()
-        assert f" {binary.version} h1:" in sums
-
-
-def test_a_pinned_dependency_changes_the_folder_of_the_tool(demo: Tool) -> None:
-    before = demo.folder_name
-    (demo.binaries[0].folder / "go.sum").write_text("example.org/demo v1.2.3 h1:y\n")
-
-    assert Tool(demo.name, demo.binaries, demo.files).folder_name != before
 
 
 def test_a_build_puts_executable_files_into_the_cache_and_says_what_it_does(
@@ -160,7 +135,7 @@ def test_what_a_killed_build_left_is_not_taken_for_the_tool(demo: Tool, cache: P
     fake_go(build=f'printf half > "$out"; chmod 755 "$out"; mkdir -p {cache}; echo $$ > {pid_file}; sleep 60')
     script = (
         "from pathlib import Path; from sandbox.toolchain import builder; from sandbox.toolchain.tools import *;"
-        f"builder.ensure(Tool('demo', (GoBinary('demo', 1, modules=Path({str(demo.binaries[0].modules)!r})),)))"
+        f"builder.ensure(Tool('demo', (GoBinary('demo', 1, parent=Path({str(demo.binaries[0].parent)!r})),)))"
     )
     child = subprocess.Popen(
         [sys.executable, "-c", script], cwd=ROOT, stderr=subprocess.DEVNULL, start_new_session=True
@@ -236,10 +211,6 @@ def test_a_cache_that_cannot_be_written_is_one_sentence(
 
     with pytest.raises(SandboxError, match=r"cannot build demo in .*: Not a directory"):
         builder.ensure(demo)
-
-
-def test_the_engine_has_its_python_host_beside_it() -> None:
-    assert PULUMI.contents == ("pulumi", "pulumi-language-python", "pulumi-language-python-exec")
 
 
 def _wait_for(condition: Callable[[], bool]) -> None:

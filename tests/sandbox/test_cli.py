@@ -74,7 +74,7 @@ def test_the_default_stacks_exist() -> None:
 @pytest.mark.usefixtures("checkout")
 def test_an_unknown_tool_is_one_sentence_with_the_tools_there_are(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["build", "terraform"]) == 2
-    assert capsys.readouterr().err == f"error: unknown tool 'terraform'; there are {', '.join(TOOLS)}\n"
+    assert capsys.readouterr().err == f"error: unknown tool 'terraform'; there are {', '.join(TOOLS)}, modules\n"
 
 
 @pytest.mark.usefixtures("checkout", "cache")
@@ -89,7 +89,7 @@ def test_without_go_a_preview_fails_with_one_message_and_no_traceback(tmp_path: 
     )
 
     assert answer.returncode == 2
-    assert answer.stderr.startswith("error: no Go found on PATH, and pulumi has to be built with it\n")
+    assert answer.stderr.startswith("error: no Go found on PATH, and building pulumi needs it\n")
     assert "Traceback" not in answer.stderr
 
 

@@ -17,7 +17,7 @@ import jsonschema
 import yaml
 
 from eks_gpu.facts import labels
-from tests.support.go_module import GoModule
+from sandbox.toolchain.go_module import GoModule
 
 KARPENTER = GoModule("github.com/aws/karpenter-provider-aws", "karpenter")
 _FILES = {

@@ -13,8 +13,8 @@ from typing import Any
 import jsonschema
 import yaml
 
+from sandbox.toolchain.go_module import GoModule
 from tests.support.crds import strict
-from tests.support.go_module import GoModule
 
 OPERATOR = GoModule("github.com/prometheus-operator/prometheus-operator", "prometheus_operator")
 

@@ -1,6 +1,0 @@
-// Pins the module that Karpenter's CRDs are read from; nothing is built of it. See tests/support/go_module.py.
-module eks-gpu/tests/support/karpenter_module
-
-go 1.24
-
-require github.com/aws/karpenter-provider-aws v1.14.1

@@ -1,6 +1,0 @@
-// Pins the module that the prometheus-operator's CRDs are read from; nothing is built of it. See tests/support/go_module.py.
-module eks-gpu/tests/support/prometheus_operator_module
-
-go 1.24
-
-require github.com/prometheus-operator/prometheus-operator v0.85.0
