@@ -43,6 +43,11 @@ def audit_policy(checkout: Checkout) -> Path:
     return folder(checkout) / "audit-policy.yaml"
 
 
+def stages(checkout: Checkout) -> Path:
+    """Return the file that tells kwok what happens to nodes and pods."""
+    return folder(checkout) / "stages.yaml"
+
+
 def log(checkout: Checkout, part: str) -> Path:
     """Return what a part has to say."""
     return checkout.logs / f"{part}.log"

@@ -1,0 +1,136 @@
+"""Brings parts up in parallel, as far as one does not need another, and watches them until all are ready."""
+
+from __future__ import annotations
+
+import http.client
+import ssl
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TextIO
+from urllib.parse import urlsplit
+
+from sandbox.checkout import Checkout
+from sandbox.kubernetes import credentials, failures, records
+from sandbox.kubernetes.parts import Part
+from sandbox.kubernetes.records import Record
+
+DEADLINE_SECONDS = 120.0
+"""How long one part may take; the slowest needs four seconds on an idle machine with two cores."""
+QUIET_SECONDS = 2.0
+"""After which a start is announced."""
+REPEAT_SECONDS = 15.0
+"""After which it says again what it waits for."""
+_POLL_SECONDS = 0.05
+_REQUEST_SECONDS = 5.0
+
+
+def bring_up(checkout: Checkout, wanted: Sequence[Part]) -> Mapping[str, float]:
+    """Start what does not run as it should; return after how many seconds each part was ready.
+
+    Raises:
+        SandboxError: a part ended, or is not ready in time. What was started stays: the next start goes on with it.
+
+    """
+    return _Start(checkout, wanted).run()
+
+
+@dataclass
+class _Start:
+    checkout: Checkout
+    wanted: Sequence[Part]
+    stream: TextIO = field(default_factory=lambda: sys.stderr)
+    running: dict[str, Record] = field(default_factory=dict)
+    since: dict[str, float] = field(default_factory=dict)
+    ready: dict[str, float] = field(default_factory=dict)
+    answers: dict[str, str] = field(default_factory=dict)
+    began: float = field(default_factory=time.monotonic)
+    announced: float = 0.0
+
+    def run(self) -> Mapping[str, float]:
+        while len(self.ready) < len(self.wanted):
+            progress = [self._advance(part) for part in self.wanted if part.name not in self.ready]
+            if not any(progress):
+                time.sleep(_POLL_SECONDS)
+            self._tell()
+        if self.announced:
+            self._say(f"Kubernetes is ready after {self._elapsed:.1f} s")
+        return self.ready
+
+    def _advance(self, part: Part) -> bool:
+        """Do what can be done for a part now; tell whether it went a step on."""
+        if any(name not in self.ready for name in part.after):
+            return False
+        if part.name not in self.running:
+            self.running[part.name] = self._running(part)
+            self.since[part.name] = time.monotonic()
+        if self._healthy(part):
+            self.ready[part.name] = self._elapsed
+            return True
+        self._check(part)
+        return False
+
+    def _running(self, part: Part) -> Record:
+        known = records.read(self.checkout, part.name)
+        if known is not None and known.alive and known.digest == records.digest(part):
+            return known
+        if known is not None:
+            if not known.alive:
+                self._say(f"{part.name} had ended by itself, and is started again")
+            records.finish(self.checkout, known)
+        return records.spawn(self.checkout, part)
+
+    def _check(self, part: Part) -> None:
+        record = self.running[part.name]
+        if not record.alive:
+            raise failures.ended(self.checkout, record, failures.exit_status(record.pid))
+        waited = time.monotonic() - self.since[part.name]
+        if waited > DEADLINE_SECONDS:
+            raise failures.never_ready(self.checkout, record, waited, self.answers.get(part.name, ""))
+
+    def _healthy(self, part: Part) -> bool:
+        url = urlsplit(part.health)
+        host, port = url.hostname or "", url.port or 0
+        connection = (
+            http.client.HTTPSConnection(host, port, timeout=_REQUEST_SECONDS, context=self._trust)
+            if url.scheme == "https"
+            else http.client.HTTPConnection(host, port, timeout=_REQUEST_SECONDS)
+        )
+        try:
+            connection.request("GET", url.path)
+            answer = connection.getresponse()
+            failing = [line for line in answer.read().decode(errors="replace").splitlines() if line.startswith("[-]")]
+            self.answers[part.name] = "; ".join(failing) or f"it answers {answer.status}"
+        except (OSError, http.client.HTTPException):
+            self.answers[part.name] = "it does not answer"
+            return False
+        finally:
+            connection.close()
+        # Only our own part counts: another one may answer at a port that was free this moment.
+        return answer.status == http.client.OK and self.running[part.name].alive
+
+    @cached_property
+    def _trust(self) -> ssl.SSLContext:
+        context = ssl.create_default_context(cafile=str(credentials.authority(self.checkout)))
+        certificate, key = (credentials.file(self.checkout, f"etcd-client.{end}") for end in ("crt", "key"))
+        # etcd talks to nobody else.
+        context.load_cert_chain(certificate, key)
+        return context
+
+    @property
+    def _elapsed(self) -> float:
+        return time.monotonic() - self.began
+
+    def _tell(self) -> None:
+        if self._elapsed - self.announced < (REPEAT_SECONDS if self.announced else QUIET_SECONDS):
+            return
+        waiting = ", ".join(part.name for part in self.wanted if part.name not in self.ready)
+        if waiting:
+            self.announced = self._elapsed
+            self._say(f"starting Kubernetes, which takes about ten seconds; not ready yet: {waiting}")
+
+    def _say(self, text: str) -> None:
+        self.stream.write(f"{text}\n")
+        self.stream.flush()
