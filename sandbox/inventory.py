@@ -6,11 +6,15 @@ neither does what AWS itself removes in its own time (a key waiting for its dele
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import boto3
+
+from sandbox.checkout import Checkout
+from sandbox.environment import REGION
 
 Item = Mapping[str, Any]
 
@@ -110,6 +114,15 @@ class Account:
             for name in _names(clients[listing.service], listing):
                 if name not in ignored:
                     yield f"{where} {listing.kind} {name}"
+
+
+def regions(checkout: Checkout) -> set[str]:
+    """Return the regions of all stacks that were ever opened in a sandbox, and the default one."""
+    files = checkout.config.glob("*/Pulumi.*.yaml")
+    named = {
+        found for file in files for found in re.findall(r"aws:region[\"']?:\s*[\"']?([a-z0-9-]+)", file.read_text())
+    }
+    return named | {REGION}
 
 
 def _names(client: Any, listing: Listing) -> Iterator[str]:  # noqa: ANN401 - a client of any service

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
-from sandbox import aws, stacks
+from sandbox import aws, leftovers, stacks
 from sandbox.checkout import Checkout
 from sandbox.commands.project import OpenStack
-from sandbox.environment import REGION
-from sandbox.inventory import Account
+from sandbox.inventory import Account, regions
 
 
 def leave(opened: OpenStack) -> int:
     """Say what is left after a destroy, and stop what it was built in if nothing is; return the exit code."""
     checkout, stack = opened.engine.checkout, opened.name
+    if aws.running(checkout) is not None:
+        leftovers.clear(aws.start(checkout).url, checkout, stack)
     others = {name: count for name, count in stacks.resource_counts(checkout).items() if count}
     if others:
         named = ", ".join(f"{name} ({count} resources)" for name, count in others.items())
@@ -37,6 +37,7 @@ def _kubernetes(checkout: Checkout) -> int | None:
     plane = control_plane.running(checkout)
     if plane is None:
         return None
+    clear_kubernetes(checkout)
     left = inventory.contents(plane)
     if left:
         return _complain(
@@ -47,13 +48,23 @@ def _kubernetes(checkout: Checkout) -> int | None:
     return 0
 
 
+def clear_kubernetes(checkout: Checkout) -> None:
+    """Remove what a killed engine left in the cluster and no stack knows of."""
+    from sandbox.kubernetes import control_plane, leftovers  # noqa: PLC0415 - as above
+
+    plane = control_plane.running(checkout)
+    if plane is not None:
+        for line in leftovers.clear(plane, leftovers.recorded(checkout)):
+            print(f"removed {line}")
+
+
 def _aws(checkout: Checkout) -> int | None:
     """Stop AWS if nothing is left in it, and return the exit code; None if it did not run."""
     server = aws.running(checkout)
     if server is None:
         return None
     aws.start(checkout)
-    left = Account(server.url).contents(_regions(checkout))
+    left = Account(server.url).contents(regions(checkout))
     if left:
         return _complain(f"AWS ({server.url})", left, "the AWS stand-in stays")
     aws.stop(checkout)
@@ -66,12 +77,3 @@ def _complain(where: str, left: Sequence[str], why: str) -> int:
     print("\n".join(f"  {line}" for line in left))
     print(f"  {why}, so that you can look; `make clean-sandbox` forgets it")
     return 1
-
-
-def _regions(checkout: Checkout) -> set[str]:
-    """Return the regions of all stacks that were ever opened in this sandbox."""
-    files = checkout.config.glob("*/Pulumi.*.yaml")
-    named = {
-        found for file in files for found in re.findall(r"aws:region[\"']?:\s*[\"']?([a-z0-9-]+)", file.read_text())
-    }
-    return named | {REGION}

@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from sandbox import aws, home, turns
+from sandbox import aws, home, leftovers, turns
 from sandbox.commands import ending, project
 from sandbox.commands.project import OpenStack
 from sandbox.errors import SandboxError
@@ -61,19 +61,26 @@ def _destroy(opened: OpenStack, options: Sequence[str]) -> None:
         aws.start(checkout, wait=False)
         if _in_real_kubernetes(opened):
             opened = opened.with_kubernetes()
-        if opened.run("destroy", "--yes", *options):
+        if opened.run("destroy", "--yes", *options) and not (
+            _unblocked(opened) and opened.run("destroy", "--yes", *options) == 0
+        ):
             raise SandboxError(
                 f"{opened.name} is not destroyed; {project.remedy('recover', opened.name)} reconciles it, then try "
-                "again; if what a crash left in AWS stands in the way, `make clean-sandbox` forgets all of it",
+                "again; if what somebody made by hand stands in the way, `make clean-sandbox` forgets all of it",
                 exit_code=1,
             )
+
+
+def _unblocked(opened: OpenStack) -> bool:
+    """Remove what stands in the way of a destroy because nobody recorded it; tell whether there was any."""
+    checkout = opened.engine.checkout
+    return leftovers.clear(aws.start(checkout).url, checkout, opened.name).removed > 0
 
 
 def recover(stack: str, options: Sequence[str] = ()) -> int:
     """Finish what a crash left: drop the lock, reconcile the state with what there is, then build the stack.
 
-    A creation that was under way is dropped from the state. What it may have made is named by ``down``: it cannot be
-    told from what somebody else made, so it is not deleted.
+    A creation that was under way is dropped from the state, and what it made in AWS is removed (`sandbox.leftovers`).
 
     Raises:
         SandboxError: the stack is unknown, or its lock cannot be dropped.
@@ -85,11 +92,20 @@ def recover(stack: str, options: Sequence[str] = ()) -> int:
         now = Home(aws.start(opened.engine.checkout), _chosen(opened, known, None))
         opened = _settled(opened, now)
         _unlock(opened)
-        if not opened.is_empty and opened.run("refresh", *RECONCILE):
-            raise SandboxError(
-                f"the state of {stack} cannot be reconciled; `make clean-sandbox` forgets it and its AWS", exit_code=1
-            )
+        with leftovers.around_refresh(now.aws.url, opened.engine.checkout, opened.program, stack):
+            if not opened.is_empty and opened.run("refresh", *RECONCILE):
+                raise SandboxError(
+                    f"the state of {stack} cannot be reconciled; `make clean-sandbox` forgets it and its AWS",
+                    exit_code=1,
+                )
+        _clear_kubernetes(opened)
         return _up(opened, options)
+
+
+def _clear_kubernetes(opened: OpenStack) -> None:
+    """Remove what a killed engine left in the cluster."""
+    if _in_real_kubernetes(opened):
+        ending.clear_kubernetes(opened.engine.checkout)
 
 
 def _open_judged(stack: str) -> OpenStack:

@@ -23,7 +23,7 @@ from sandbox.providers import components
 from sandbox.providers.changes import Change, changes
 from sandbox.providers.naming import NameRequest, NamingMode
 from sandbox.providers.protocol import plugin_pb2, provider_pb2
-from sandbox.providers.stand_in import VERSION_VARIABLE, Checked, StandIn, StandInError, Stored
+from sandbox.providers.stand_in import ENGINE_CHECK_SECONDS, VERSION_VARIABLE, Checked, StandIn, StandInError, Stored
 from sandbox.providers.wire import UNKNOWN, Properties, decode, encode, secret_keys
 
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 _SERVICE: Final = "pulumirpc.ResourceProvider"
 _THREADS: Final = 16
 _LARGEST_MESSAGE: Final = 400 * 1024 * 1024  # bytes; the engine's own limit
-_PARENT_CHECK_SECONDS: Final = 2.0
 _PREFIX_TOKEN: Final = "pulumi:providers:"  # noqa: S105 - a type token
 _Request = TypeVar("_Request", bound="Message")
 _KINDS: Final = {
@@ -233,7 +232,7 @@ def _leave(_signal: int, _frame: object) -> None:
 
 def _watch(parent: int) -> None:
     while os.getppid() == parent:
-        time.sleep(_PARENT_CHECK_SECONDS)
+        time.sleep(ENGINE_CHECK_SECONDS)
     os._exit(0)
 
 

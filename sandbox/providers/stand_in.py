@@ -15,6 +15,8 @@ from sandbox.providers.wire import Properties
 
 VERSION_VARIABLE: Final = "EKS_GPU_SANDBOX_PLUGIN_VERSION"
 """The version that the program's SDK asks for, set by the plugin's executable (`sandbox.plugins`)."""
+ENGINE_CHECK_SECONDS: Final = 2.0
+"""How often a stand-in looks whether its engine is there; it outlives a killed one for as long at most."""
 
 
 class StandInError(Exception):

@@ -141,9 +141,13 @@ def _target(inputs: Properties) -> dict[str, Any]:
     return {"Id": inputs["targetId"]} | {names[key]: inputs[key] for key in names if inputs.get(key) is not None}
 
 
+def target_id(inputs: Mapping[str, Any]) -> str:
+    """Return the id of a target: AWS needs one, and the real provider makes one up when the program gives none."""
+    return inputs.get("targetId") or f"sandbox-{inputs['arn'].rsplit(':', 1)[-1]}"
+
+
 def _create_target(api: Api, inputs: Properties) -> Made:
-    # AWS needs an id; the real provider makes one up when the program gives none.
-    asked = {**inputs, "targetId": inputs.get("targetId") or f"sandbox-{inputs['arn'].rsplit(':', 1)[-1]}"}
+    asked = {**inputs, "targetId": target_id(inputs)}
     api.call(
         "events", "put_targets", Rule=asked["rule"], EventBusName=asked.get("eventBusName"), Targets=[_target(asked)]
     )
