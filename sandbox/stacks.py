@@ -13,6 +13,7 @@ import secrets
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from sandbox.checkout import Checkout
 from sandbox.errors import SandboxError
@@ -99,11 +100,21 @@ def resource_counts(checkout: Checkout) -> dict[str, int]:
     return {f"{file.parent.name}/{file.stem}": _count(file) for file in sorted(folder.glob("*/*.json"))}
 
 
+def resources(checkout: Checkout) -> list[dict[str, Any]]:
+    """Return every resource of every stack in the backend, as its state has it."""
+    folder = checkout.state / ".pulumi" / "stacks"
+    return [resource for file in sorted(folder.glob("*/*.json")) for resource in _latest(file).get("resources") or ()]
+
+
 def _count(state: Path) -> int:
     if not state.is_file():
         return 0
-    latest = json.loads(state.read_text()).get("checkpoint", {}).get("latest") or {}
+    latest = _latest(state)
     return len(latest.get("resources") or ()) + len(latest.get("pending_operations") or ())
+
+
+def _latest(state: Path) -> dict[str, Any]:
+    return json.loads(state.read_text()).get("checkpoint", {}).get("latest") or {}
 
 
 def create(checkout: Checkout, program: Program, stack: str, environment: Mapping[str, str], pulumi: str) -> None:

@@ -1,0 +1,84 @@
+"""Order is dependency, never luck: what the API server was asked for, and when."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sandbox.kubernetes.audit import AuditEvent
+from tests.e2e.local_stack.living import Life
+
+
+def created(life: Life, resource: str, name: str = "") -> list[AuditEvent]:
+    """Return when objects of a kind came to be, in order."""
+    found = [
+        event
+        for event in life.events
+        if event.created and event.resource == resource and (not name or event.name.startswith(name))
+    ]
+    assert found, f"no {resource} {name} was ever created"
+    return found
+
+
+def told_to_go(life: Life, resource: str, name: str = "") -> list[AuditEvent]:
+    """Return when objects of a kind were told to go, in order."""
+    found = [
+        event
+        for event in life.events
+        if event.deleted and event.resource == resource and (not name or event.name.startswith(name))
+    ]
+    assert found, f"no {resource} {name} was ever deleted"
+    return found
+
+
+def first(events: list[AuditEvent]) -> datetime:
+    return min(event.answered for event in events)
+
+
+def last(events: list[AuditEvent]) -> datetime:
+    return max(event.answered for event in events)
+
+
+def test_g02_the_runtime_class_is_there_before_the_device_plugin(life: Life) -> None:
+    assert last(created(life, "runtimeclasses", "nvidia")) < first(created(life, "daemonsets", "nvidia-device-plugin"))
+
+
+def test_the_definitions_are_there_before_the_pools_that_need_them(life: Life) -> None:
+    for resource in ("nodepools", "ec2nodeclasses"):
+        defined = created(life, "customresourcedefinitions", resource)
+        assert last(defined) < first(created(life, resource))
+
+
+def test_the_rules_of_prometheus_come_after_their_definitions(life: Life) -> None:
+    for resource in ("prometheusrules", "servicemonitors"):
+        assert last(created(life, "customresourcedefinitions", resource)) < first(created(life, resource))
+
+
+def test_the_pools_are_there_before_what_needs_their_nodes(life: Life) -> None:
+    assert last(created(life, "nodepools")) < first(created(life, "daemonsets", "nvidia-device-plugin"))
+
+
+def test_the_server_comes_after_the_claim_and_goes_before_it(life: Life) -> None:
+    assert last(created(life, "persistentvolumeclaims", "model-cache")) < first(created(life, "deployments", "vllm"))
+    assert first(told_to_go(life, "deployments", "vllm")) < first(
+        told_to_go(life, "persistentvolumeclaims", "model-cache")
+    )
+
+
+def test_nothing_of_a_node_pool_survives_its_controller(life: Life) -> None:
+    controller = first(told_to_go(life, "deployments", "karpenter"))
+    assert last(told_to_go(life, "nodepools")) < controller
+    assert last(told_to_go(life, "ec2nodeclasses")) < controller
+    for claim in told_to_go(life, "nodeclaims"):
+        assert claim.answered < controller
+    finished = [
+        event
+        for event in life.events
+        if event.resource == "nodeclaims" and event.succeeded and event.answered >= controller
+    ]
+    assert not finished, "every claim was gone, and its finalizers with it, when the controller was told to go"
+
+
+def test_the_runtime_class_goes_after_the_device_plugin(life: Life) -> None:
+    assert first(told_to_go(life, "daemonsets", "nvidia-device-plugin")) < first(
+        told_to_go(life, "runtimeclasses", "nvidia")
+    )
