@@ -29,8 +29,8 @@ class Part:
 
     name: str
     command: tuple[str, ...]
-    health: str
-    """The URL that answers 200 when it is ready."""
+    health: tuple[str, ...]
+    """The URLs that answer 200 when it is ready."""
     ports: tuple[str, ...]
     """Which of the reserved ports it listens at."""
     after: tuple[str, ...] = ()
@@ -95,7 +95,7 @@ def _etcd(checkout: Checkout, numbers: Mapping[str, int], binaries: Path) -> Par
         # A busy machine is no reason for a warning.
         *("--warning-apply-duration=5s", "--warning-unary-request-duration=5s"),
     )
-    return Part(name="etcd", command=command, health=f"{clients}/readyz", ports=(ports.ETCD, ports.ETCD_PEERS))
+    return Part(name="etcd", command=command, health=(f"{clients}/readyz",), ports=(ports.ETCD, ports.ETCD_PEERS))
 
 
 def _api_server(checkout: Checkout, numbers: Mapping[str, int], binaries: Path) -> Part:
@@ -124,7 +124,7 @@ def _api_server(checkout: Checkout, numbers: Mapping[str, int], binaries: Path) 
         *(f"--audit-log-maxsize={audit.MEGABYTES}", f"--audit-log-maxbackup={audit.FILES}"),
         "--profiling=false",
     )
-    health = f"{endpoint(numbers)}/readyz"
+    health = (f"{endpoint(numbers)}/readyz",)
     name = "kube-apiserver"
     return Part(name=name, command=command, health=health, ports=(ports.API_SERVER,), after=("etcd",))
 
@@ -139,8 +139,12 @@ def _controller_manager(checkout: Checkout, numbers: Mapping[str, int], binaries
         "--use-service-account-credentials",
         f"--service-account-private-key-file={credentials.file(checkout, 'service-account.key')}",
         f"--root-ca-file={credentials.authority(checkout)}",
+        # With the default of 20 a second, the accounts of its controllers alone take it five seconds.
+        *("--kube-api-qps=500", "--kube-api-burst=1000"),
     )
-    name, health = "kube-controller-manager", f"https://{HOST}:{port}/healthz"
+    # It says it is healthy before its controllers run. Without this account, which one of them makes, no pod is taken.
+    account = f"{endpoint(numbers)}/api/v1/namespaces/default/serviceaccounts/default"
+    name, health = "kube-controller-manager", (f"https://{HOST}:{port}/healthz", account)
     return Part(name=name, command=command, health=health, ports=(ports.CONTROLLER_MANAGER,), after=("kube-apiserver",))
 
 
@@ -150,8 +154,9 @@ def _scheduler(checkout: Checkout, numbers: Mapping[str, int], binaries: Path) -
         str(binaries / "kube-scheduler"),
         *_serving(checkout, port),
         *_as(checkout, credentials.SCHEDULER),
+        *("--kube-api-qps=500", "--kube-api-burst=1000"),
     )
-    name, health = "kube-scheduler", f"https://{HOST}:{port}/readyz"
+    name, health = "kube-scheduler", (f"https://{HOST}:{port}/readyz",)
     return Part(name=name, command=command, health=health, ports=(ports.SCHEDULER,), after=("kube-apiserver",))
 
 
@@ -165,7 +170,7 @@ def _kwok(checkout: Checkout, numbers: Mapping[str, int], binaries: Path) -> Par
         f"--node-lease-duration-seconds={NODE_LEASE_SECONDS}",
         f"--server-address={HOST}:{port}",
     )
-    health = f"http://{HOST}:{port}/healthz"
+    health = (f"http://{HOST}:{port}/healthz",)
     return Part(name="kwok", command=command, health=health, ports=(ports.KWOK,), after=("kube-apiserver",))
 
 
@@ -173,7 +178,7 @@ def _charts(checkout: Checkout, numbers: Mapping[str, int]) -> Part:
     """Return the mirror of charts: ``--directory`` is that of the sandbox, ``--port`` where it is a proxy."""
     port = numbers[ports.CHARTS]
     command = _python("sandbox.charts", checkout, port)
-    return Part(name="charts", command=command, health=f"http://{HOST}:{port}/healthz", ports=(ports.CHARTS,))
+    return Part(name="charts", command=command, health=(f"http://{HOST}:{port}/healthz",), ports=(ports.CHARTS,))
 
 
 def _node_side(checkout: Checkout, numbers: Mapping[str, int]) -> Part:
@@ -185,7 +190,7 @@ def _node_side(checkout: Checkout, numbers: Mapping[str, int]) -> Part:
     port = numbers[ports.NODE_SIDE]
     command = _python("sandbox.kubernetes.node_side", checkout, port)
     owned = (ports.NODE_SIDE, ports.KARPENTER_METRICS, ports.KARPENTER_HEALTH)
-    health = f"http://{HOST}:{port}/healthz"
+    health = (f"http://{HOST}:{port}/healthz",)
     return Part(name="node-side", command=command, health=health, ports=owned, after=("kube-apiserver",))
 
 

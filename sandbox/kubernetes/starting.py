@@ -91,25 +91,33 @@ class _Start:
             raise failures.never_ready(self.checkout, record, waited, self.answers.get(part.name, ""))
 
     def _healthy(self, part: Part) -> bool:
-        url = urlsplit(part.health)
+        # Only our own part counts: another one may answer at a port that was free this moment.
+        return all(self._answers(part, url) for url in part.health) and self.running[part.name].alive
+
+    def _answers(self, part: Part, address: str) -> bool:
+        url = urlsplit(address)
         host, port = url.hostname or "", url.port or 0
-        connection = (
-            http.client.HTTPSConnection(host, port, timeout=_REQUEST_SECONDS, context=self._trust)
-            if url.scheme == "https"
-            else http.client.HTTPConnection(host, port, timeout=_REQUEST_SECONDS)
-        )
+        headers = {}
+        if url.scheme == "https":
+            headers = {"Authorization": f"Bearer {self._token}"}
+            connection = http.client.HTTPSConnection(host, port, timeout=_REQUEST_SECONDS, context=self._trust)
+        else:
+            connection = http.client.HTTPConnection(host, port, timeout=_REQUEST_SECONDS)
         try:
-            connection.request("GET", url.path)
+            connection.request("GET", url.path, headers=headers)
             answer = connection.getresponse()
             failing = [line for line in answer.read().decode(errors="replace").splitlines() if line.startswith("[-]")]
-            self.answers[part.name] = "; ".join(failing) or f"it answers {answer.status}"
         except (OSError, http.client.HTTPException):
             self.answers[part.name] = "it does not answer"
             return False
         finally:
             connection.close()
-        # Only our own part counts: another one may answer at a port that was free this moment.
-        return answer.status == http.client.OK and self.running[part.name].alive
+        self.answers[part.name] = "; ".join(failing) or f"{url.path} answers {answer.status}"
+        return answer.status == http.client.OK
+
+    @cached_property
+    def _token(self) -> str:
+        return credentials.token(self.checkout)
 
     @cached_property
     def _trust(self) -> ssl.SSLContext:
