@@ -9,6 +9,7 @@ from pathlib import Path
 from sandbox import aws, turns
 from sandbox.checkout import Checkout
 from sandbox.errors import SandboxError
+from sandbox.kubernetes import control_plane
 from sandbox.stacks import resource_counts
 from sandbox.toolchain import builder, go_module, pulumi_cli
 from sandbox.toolchain.tools import PULUMI, TOOLS, Tool
@@ -81,6 +82,7 @@ def clean() -> int:
         raise SandboxError(
             "another command works in this sandbox; wait until it has ended, or interrupt it, and run again"
         )
+    control_plane.wipe(checkout)
     aws.stop(checkout)
     shutil.rmtree(checkout.directory)
     print(f"deleted {checkout.directory}")
