@@ -35,7 +35,7 @@ down: $(ENVIRONMENT) ## destroy it, and prove that nothing is left (STACK=local)
 recover: $(ENVIRONMENT) ## finish what a crash or an interruption left half done (STACK=local)
 	@$(SANDBOX) recover $(or $(STACK),local)
 
-.PHONY: build build-all test bench
+.PHONY: build build-all test e2e bench
 build: $(ENVIRONMENT) ## build the tools the tests need: the Pulumi engine and promtool
 	@$(SANDBOX) build pulumi promtool
 
@@ -48,8 +48,12 @@ modules: $(ENVIRONMENT)
 	@$(SANDBOX) build modules >/dev/null
 
 # On several cores: each engine test has its own backend, plugins and AWS, and waits for processes most of the time.
-test: build modules ## run every test
+test: build modules ## run every test but those of e2e
 	@$(PYTHON) -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
+
+# One after the other: each control plane has the two cores for itself, and what is measured means something.
+e2e: build-all ## run the tests that need the real Kubernetes: API server, scheduler, Karpenter, Helm
+	@$(PYTHON) -m pytest tests/e2e --durations=10
 
 bench: build ## measure imports, checks and previews, side by side
 	@$(PYTHON) tests/bench/run.py
