@@ -1,7 +1,7 @@
 """Validates ServiceMonitors and PrometheusRules against the prometheus-operator's CRDs.
 
-They are read from the operator's Go module, which is in Go's module cache after the first run. The bundled chart has a
-newer operator: ``v1`` kinds only gain fields, so what the older schema takes, the newer does.
+They are read from the operator's Go module, which is in Go's module cache after the first run, in the version that the
+bundled chart has.
 """
 
 from __future__ import annotations

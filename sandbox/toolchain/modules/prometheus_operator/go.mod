@@ -3,4 +3,4 @@ module eks-gpu/sandbox/prometheus_operator_module
 
 go 1.24
 
-require github.com/prometheus-operator/prometheus-operator v0.85.0
+require github.com/prometheus-operator/prometheus-operator v0.94.0
