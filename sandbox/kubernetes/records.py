@@ -87,24 +87,24 @@ def _spawn(checkout: Checkout, part: Part) -> Record:
     return record
 
 
+def session(leader: int) -> set[int]:
+    """Return the processes of the session that a part leads or led: itself, and what it has started."""
+    found = set()
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError, IndexError):
+            if int((folder / "stat").read_text().rpartition(")")[2].split()[3]) == leader:
+                found.add(int(folder.name))
+    return found
+
+
 def _left_behind(checkout: Checkout, record: Record) -> Iterator[int]:
     """Yield what is still there of the session that a part led, if it is of this sandbox without doubt."""
     mark = f"{DIRECTORY_VARIABLE}={checkout.directory}".encode()
-    for folder in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError, IndexError):
-            session = (folder / "stat").read_text().rpartition(")")[2].split()[3]
-            if int(session) == record.pid and mark in (folder / "environ").read_bytes().split(b"\0"):
-                yield int(folder.name)
+    for pid in session(record.pid):
+        with contextlib.suppress(OSError):
+            if mark in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
+                yield pid
 
 
 def _path(checkout: Checkout, name: str) -> Path:
     return layout.records(checkout) / f"{name}.json"
-
-
-def uptime_seconds(record: Record) -> float:
-    """Return how long a part has been running; 0 where the system does not tell."""
-    try:
-        since_boot = float(Path("/proc/uptime").read_text().split()[0])
-    except FileNotFoundError:
-        return 0.0
-    return max(0.0, since_boot - int(record.started) / os.sysconf("SC_CLK_TCK"))
