@@ -42,7 +42,7 @@ _CONTROLLER_ROLE = "system:controller:"
 class Item:
     """An object with what the rules look at."""
 
-    group: str
+    api_version: str
     kind: str
     namespace: str
     name: str
@@ -87,7 +87,7 @@ RULES = (
     ),
     Rule(
         "controllers put an account for pods that name none into every namespace",
-        lambda item, _: (item.group, item.kind, item.name) == ("", "ServiceAccount", _DEFAULT_ACCOUNT),
+        lambda item, _: (item.kind, item.name) == ("ServiceAccount", _DEFAULT_ACCOUNT),
     ),
     Rule(
         "each controller of Kubernetes has an account of its own, for which there is a role of its own",
@@ -160,7 +160,7 @@ def _list(query: Callable[[str, str], list[Manifest]], kind: Kind) -> list[Manif
 def _item(kind: Kind, manifest: Mapping[str, Any]) -> Item:
     metadata = manifest["metadata"]
     return Item(
-        group=kind.group,
+        api_version=kind.api_version,
         kind=kind.kind,
         namespace=metadata.get("namespace", ""),
         name=metadata["name"],

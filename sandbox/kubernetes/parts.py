@@ -41,6 +41,7 @@ class Part:
 def of(checkout: Checkout, numbers: Mapping[str, int], binaries: Path) -> tuple[Part, ...]:
     """Return all parts, in an order in which they can be started; in the reverse one they are stopped."""
     return (
+        _charts(checkout, numbers),
         _etcd(checkout, numbers, binaries),
         _api_server(checkout, numbers, binaries),
         _controller_manager(checkout, numbers, binaries),

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from sandbox.checkout import DIRECTORY_VARIABLE, Checkout
+from sandbox.kubernetes import control_plane, usage
+from sandbox.kubernetes.api import Api, connect
+from tests.support.cluster import Cluster
+
+_USAGE = pytest.StashKey[list[str]]()
+
+
+@pytest.fixture(scope="session")
+def shared_cluster(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Iterator[Cluster]:
+    """Start one control plane for all tests; it is theirs through `cluster`, bare at the beginning of each."""
+    checkout = Checkout(tmp_path_factory.mktemp("shared") / "sandbox")
+    try:
+        yield Cluster(checkout, control_plane.start(checkout))
+    finally:
+        usages = usage.of(checkout)
+        lines = [*map(str, usages), f"{usage.total_bytes(usages) // 1024**2} MiB in all"]
+        pytestconfig.stash[_USAGE] = lines
+        control_plane.wipe(checkout)
+
+
+@pytest.fixture
+def cluster(shared_cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
+    """Give a test a bare cluster; what the test leaves in it is removed."""
+    monkeypatch.setenv(DIRECTORY_VARIABLE, str(shared_cluster.checkout.directory))
+    # A test that stops it, or kills one of its parts, must not be the end of the others.
+    yield Cluster(shared_cluster.checkout, control_plane.start(shared_cluster.checkout))
+    control_plane.start(shared_cluster.checkout)
+    shared_cluster.restore()
+
+
+@pytest.fixture
+def kube(cluster: Cluster) -> Iterator[Api]:
+    """Give a test access to the objects of its cluster."""
+    with connect(cluster.plane) as api:
+        yield api
+
+
+@pytest.fixture
+def new_checkout(tmp_path: Path) -> Iterator[Callable[[str], Checkout]]:
+    """Give a test sandboxes of its own, in which nothing runs when the test is over."""
+    made: list[Checkout] = []
+
+    def make(name: str = "own") -> Checkout:
+        made.append(Checkout(tmp_path / name / "sandbox"))
+        return made[-1]
+
+    yield make
+    for checkout in made:
+        control_plane.wipe(checkout)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Say what the control plane took."""
+    lines = config.stash.get(_USAGE, [])
+    if lines:
+        terminalreporter.section("the sandbox's Kubernetes at the end")
+        for line in lines:
+            terminalreporter.write_line(line)
