@@ -47,6 +47,15 @@ v20260423 only from those with SYS_ADMIN (awslabs/amazon-eks-ami issue 2706; NVI
 the options work together). Containers with SYS_ADMIN, such as device plugin and exporter, see every GPU.
 """
 
+OPERATOR = "gpu-operator"
+"""Label ``app`` of the operator's own pod."""
+
+OPERATOR_DEVICE_PLUGIN = "nvidia-device-plugin-daemonset"
+"""Name, and label ``app``, of the operator's device plugin (assets/state-device-plugin/0500_daemonset.yaml)."""
+
+EFA_DEVICE_PLUGIN = "aws-efa-k8s-device-plugin"
+"""Label ``name`` of the pods of AWS's plugin for Elastic Fabric Adapters (aws/eks-charts, the chart of this name)."""
+
 METRICS_FILE = "dcgm-metrics.csv"
 """Key of the counter list in the ConfigMap that the operator gives the exporter."""
 

@@ -45,3 +45,13 @@ EFS_BURSTING_BYTES_PER_SECOND_PER_GIB = 50 * 1024
 
 HUB_BYTES_PER_SECOND = 100 * 10**6
 """A model hub over the internet, through one NAT gateway: a planning figure of ours, to be measured per site."""
+
+SELECTED_NODE_ANNOTATION = "volume.kubernetes.io/selected-node"
+"""On a claim that waits for its first consumer: the node that the scheduler chose (Kubernetes reference, "Well-Known
+Labels, Annotations and Taints")."""
+
+PROVISIONER_ANNOTATION = "volume.kubernetes.io/storage-provisioner"
+"""On a claim that nobody has made a volume for: who is to make one."""
+
+PROVISIONED_BY_ANNOTATION = "pv.kubernetes.io/provisioned-by"
+"""On a volume that was made for a claim: by whom."""

@@ -1,0 +1,117 @@
+"""The process of the node side: ``python -m sandbox.kubernetes.node_side --directory <sandbox> --port <port>``.
+
+It answers ``/healthz`` at its port once it has seen everything, and ends at SIGTERM, with Karpenter.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import logging
+import signal
+import sys
+import threading
+from collections.abc import Sequence
+from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Final
+
+from sandbox.checkout import Checkout
+from sandbox.errors import SandboxError
+from sandbox.kubernetes import credentials, karpenter, layout, parts, ports
+from sandbox.kubernetes.node_side.custom_resources import ClusterPolicies, NodeClasses
+from sandbox.kubernetes.node_side.gpus import Gpus
+from sandbox.kubernetes.node_side.scaler import Scaler
+from sandbox.kubernetes.node_side.terminated import Terminated
+from sandbox.kubernetes.node_side.volumes import Volumes
+from sandbox.kubernetes.node_side.world import Duty, World, log
+from sandbox.kubernetes.rest import ApiError, Rest
+from sandbox.ports import HOST
+
+_IDLE_SECONDS: Final = 1.0
+"""After which duties are looked at though nothing was seen to change: Karpenter may have ended."""
+_SETTLE_SECONDS: Final = 0.05
+"""Changes come in bursts: those of so long are looked at together."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Do all duties until told to end."""
+    parser = argparse.ArgumentParser(prog="python -m sandbox.kubernetes.node_side")
+    parser.add_argument("--directory", type=Path, required=True)
+    parser.add_argument("--port", type=int, required=True)
+    options = parser.parse_args(arguments)
+    logging.basicConfig(stream=sys.stdout, format="%(asctime)s %(message)s", level=logging.INFO)
+    checkout = Checkout(options.directory)
+    world = World(_api(checkout))
+    stopping = _told_to_end(world)
+    server = ThreadingHTTPServer((HOST, options.port), partial(_Health, world))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    scaler = Scaler(checkout, layout.kubeconfig(checkout, credentials.NODE_SIDE))
+    duties = (
+        Terminated(),
+        Gpus(),
+        Volumes(),
+        ClusterPolicies(),
+        NodeClasses(partial(karpenter.answers, checkout)),
+        scaler,
+    )
+    world.start()
+    try:
+        while not stopping.is_set():
+            _work(world, duties)
+            world.changed.wait(_IDLE_SECONDS)
+            stopping.wait(_SETTLE_SECONDS)
+            world.changed.clear()
+    finally:
+        scaler.stop()
+        server.server_close()
+    return 0
+
+
+def _work(world: World, duties: Sequence[Duty]) -> None:
+    """Do each duty; what the API server refuses now, or does not answer, is tried again the next time."""
+    if not world.complete:
+        return
+    for duty in duties:
+        try:
+            duty.step(world)
+        except (ApiError, SandboxError, OSError, http.client.HTTPException) as error:
+            log.warning("%s: %s", type(duty).__name__, error)
+
+
+def _api(checkout: Checkout) -> Rest:
+    return Rest(
+        parts.endpoint(ports.reserve(checkout)),
+        credentials.authority_in_base64(checkout),
+        credentials.token(checkout, credentials.NODE_SIDE),
+    )
+
+
+def _told_to_end(world: World) -> threading.Event:
+    stopping = threading.Event()
+
+    def stop(*_: object) -> None:
+        stopping.set()
+        world.changed.set()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, stop)
+    return stopping
+
+
+class _Health(BaseHTTPRequestHandler):
+    def __init__(self, world: World, *arguments: object) -> None:
+        self._world = world
+        super().__init__(*arguments)  # type: ignore[arg-type]  # as the server gives them
+
+    def do_GET(self) -> None:
+        self.send_response(http.client.OK if self._world.complete else http.client.SERVICE_UNAVAILABLE)
+        self.end_headers()
+
+    def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002 - the base class calls it so
+        """Say nothing: somebody asks all the time."""
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

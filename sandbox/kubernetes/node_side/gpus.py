@@ -1,0 +1,141 @@
+"""Device plugins: the GPUs and fabric adapters of a node are known once the plugin's pod is ready there.
+
+Stands in for the plugins of NVIDIA and of AWS, the driver, and the kubelet that they tell. Counts are those of the
+catalogue, shared as the plugin's configuration says. It does not prove that a driver loads, that a GPU is healthy, that
+a container sees it, or anything about MIG, which is not pretended: a node of partitioned GPUs advertises whole ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import yaml
+
+from eks_gpu.facts import ami, gpu_software, labels, resources, versions
+from eks_gpu.facts.ami import AmiFamily
+from eks_gpu.facts.instances import CATALOGUE, InstanceType
+from sandbox.kubernetes import rest
+from sandbox.kubernetes.node_side.world import NODE_CLASSES, World, annotations_of, is_going, labels_of, log
+from sandbox.kubernetes.nodes import AMI_ANNOTATION, is_ready
+from sandbox.kubernetes.rest import Object
+
+_NVIDIA_PODS: Final = (
+    (labels.APP_NAME, versions.NVIDIA_DEVICE_PLUGIN.name),
+    (labels.APP, gpu_software.OPERATOR_DEVICE_PLUGIN),
+)
+_EFA_PODS: Final = ((labels.NAME, gpu_software.EFA_DEVICE_PLUGIN),)
+_DEFAULT_CONFIG_VARIABLE: Final = "DEFAULT_CONFIG"
+"""By which the chart tells the plugin's pod the configuration of nodes that name none (k8s-device-plugin v0.20.0)."""
+_GONE: Final = "0"
+"""What a kubelet says of a resource whose plugin it has lost."""
+
+
+@dataclass
+class Gpus:
+    """Lets nodes advertise what the plugins on them would."""
+
+    configs: dict[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
+    """Configuration by the pod that reads it and its name: a plugin reads it once."""
+
+    def step(self, world: World) -> None:
+        """Bring the status of each node in line with the plugins that are ready there."""
+        plugins = list(_ready_plugins(world))
+        uids = {pod["metadata"]["uid"] for _, pod in plugins}
+        self.configs = {key: value for key, value in self.configs.items() if key[0] in uids}
+        for node in world.of(rest.NODES):
+            if is_ready(node):
+                here = [(kind, pod) for kind, pod in plugins if pod["spec"].get("nodeName") == node["metadata"]["name"]]
+                self._advertise(world, node, here)
+
+    def _advertise(self, world: World, node: Object, plugins: list[tuple[str, Object]]) -> None:
+        instance = CATALOGUE.get(labels_of(node).get(labels.INSTANCE_TYPE, ""))
+        wanted: dict[str, str] = {}
+        if instance is not None and _has_driver(node):
+            for kind, pod in plugins:
+                if kind == resources.EFA:
+                    wanted |= _counted(resources.EFA, instance.efa_interfaces)
+                else:
+                    wanted |= shared(instance, self._config(world, node, pod))
+            if _brings_plugin(world, node):
+                wanted |= shared(instance, {})
+        changes = status_changes(node["status"], wanted)
+        if changes:
+            name = node["metadata"]["name"]
+            log.info("node %s advertises %s", name, ", ".join(f"{key}: {value}" for key, value in changes.items()))
+            lists = {"capacity": changes, "allocatable": changes}
+            world.api.patch(rest.NODES, name, {"status": lists}, status=True)
+
+    def _config(self, world: World, node: Object, pod: Object) -> Mapping[str, Any]:
+        """Return the configuration that the plugin's pod takes for its node."""
+        variables = (each for part in pod["spec"]["containers"] for each in part.get("env", ()))
+        given = (each.get("value") for each in variables if each["name"] == _DEFAULT_CONFIG_VARIABLE)
+        name = labels_of(node).get(labels.DEVICE_PLUGIN_CONFIG) or next(given, None) or ""
+        key = (pod["metadata"]["uid"], name)
+        if key not in self.configs:
+            self.configs[key] = _read_config(world, pod, name or gpu_software.DEVICE_PLUGIN_DEFAULT_CONFIG)
+        return self.configs[key]
+
+
+def shared(instance: InstanceType, config: Mapping[str, Any]) -> dict[str, str]:
+    """Return what a plugin with ``config`` advertises of the GPUs of a type: each once, or several times."""
+    slicing = ((config.get("sharing") or {}).get("timeSlicing")) or {}
+    for entry in slicing.get("resources") or ():
+        if entry.get("name") == resources.GPU:
+            renamed = entry.get("rename") or (resources.GPU_SHARED if slicing.get("renameByDefault") else resources.GPU)
+            return _counted(renamed, instance.gpu_count * int(entry["replicas"]))
+    return _counted(resources.GPU, instance.gpu_count)
+
+
+def status_changes(status: Mapping[str, Any], wanted: Mapping[str, str]) -> dict[str, str]:
+    """Return what must be written into both lists of a node's status; what no plugin offers any more becomes 0."""
+    known: Mapping[str, str] = status.get("allocatable") or {}
+    offered = {name for name in known if resources.is_gpu(name) or name == resources.EFA}
+    all_ = {**dict.fromkeys(offered, _GONE), **wanted}
+    return {name: value for name, value in all_.items() if known.get(name) != value}
+
+
+def _counted(name: str, count: int) -> dict[str, str]:
+    return {name: str(count)} if count else {}
+
+
+def _ready_plugins(world: World) -> Iterator[tuple[str, Object]]:
+    """Yield the resource that a plugin is for, and its pod."""
+    for pod in world.of(rest.PODS):
+        its = labels_of(pod).items()
+        for resource, known in ((resources.GPU, _NVIDIA_PODS), (resources.EFA, _EFA_PODS)):
+            if any(label in its for label in known) and _is_daemon(pod) and is_ready(pod) and not is_going(pod):
+                yield resource, pod
+
+
+def _is_daemon(pod: Object) -> bool:
+    return any(owner["kind"] == "DaemonSet" for owner in pod["metadata"].get("ownerReferences", ()))
+
+
+def _has_driver(node: Object) -> bool:
+    """Tell whether a node's image has NVIDIA's driver; Karpenter takes that variant for GPU types by itself."""
+    known = ami.AMI_TYPES.get(annotations_of(node).get(AMI_ANNOTATION, ""))
+    return known is None or known.nvidia
+
+
+def _brings_plugin(world: World, node: Object) -> bool:
+    """Tell whether the node's image has the plugin built in, as Bottlerocket's for NVIDIA GPUs has."""
+    known = ami.AMI_TYPES.get(annotations_of(node).get(AMI_ANNOTATION, ""))
+    if known is not None:
+        return known.family is AmiFamily.BOTTLEROCKET
+    node_class = world.of(NODE_CLASSES).by_name().get(labels_of(node).get(labels.EC2_NODE_CLASS, ""))
+    terms = node_class["spec"].get("amiSelectorTerms", ()) if node_class else ()
+    return any(term.get("alias", "").startswith(f"{AmiFamily.BOTTLEROCKET.alias}@") for term in terms)
+
+
+def _read_config(world: World, pod: Object, name: str) -> Mapping[str, Any]:
+    """Return a named configuration out of the ConfigMap that a pod mounts; an empty one where there is none."""
+    namespace = pod["metadata"]["namespace"]
+    for volume in pod["spec"].get("volumes", ()):
+        mounted = (volume.get("configMap") or {}).get("name")
+        found = world.api.get(rest.CONFIG_MAPS, mounted, namespace) if mounted else None
+        text = ((found or {}).get("data") or {}).get(name)
+        if text:
+            return yaml.safe_load(text) or {}
+    return {}
