@@ -201,16 +201,19 @@ def _read_nat_gateway(api: Api, existing: Stored) -> Properties | None:
 
 
 def _delete_nat_gateway(api: Api, existing: Stored) -> None:
-    """Delete the gateway and, as AWS does and moto does not, its network interface.
+    """Delete the gateway and, as AWS does and moto does not, its network interface, and set its address free.
 
-    The interface goes first: it carries nothing that would tell whose it was, if only the gateway were deleted.
+    The gateway goes last: neither of the others would tell whose it was, if only the gateway were deleted.
     """
-    gateway = _read_nat_gateway(api, existing)
-    if gateway is None:
+    gateway = found(api, _EC2, "describe_nat_gateways", "NatGateways", NatGatewayIds=[existing.id])
+    if gateway is None or gateway["State"] in _GONE:
         return
-    if gateway.get("networkInterfaceId"):
+    for address in gateway.get("NatGatewayAddresses", ()):
         with missing_ok():
-            api.call(_EC2, "delete_network_interface", NetworkInterfaceId=gateway["networkInterfaceId"])
+            if address.get("AssociationId"):
+                api.call(_EC2, "disassociate_address", AssociationId=address["AssociationId"])
+        with missing_ok():
+            api.call(_EC2, "delete_network_interface", NetworkInterfaceId=address["NetworkInterfaceId"])
     api.call(_EC2, "delete_nat_gateway", NatGatewayId=existing.id)
 
 
