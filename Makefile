@@ -14,7 +14,7 @@ ENVIRONMENT := .venv/.synced
 
 .PHONY: help
 help: ## list what can be made
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(ENVIRONMENT): pyproject.toml uv.lock
 	@command -v uv >/dev/null || { echo "error: uv is not on PATH; install it (https://docs.astral.sh/uv/) and run again" >&2; exit 2; }

@@ -11,8 +11,8 @@ import pytest
 from sandbox.checkout import ROOT
 
 MAKE = shutil.which("make") or "make"
-TARGET = re.compile(r"^([a-z][a-z-]*):", re.MULTILINE)
-MENTION = re.compile(r"(?:`|^\s*\$? ?)make ([a-z][a-z-]*)", re.MULTILINE)
+TARGET = re.compile(r"^([a-z][a-z0-9-]*):", re.MULTILINE)
+MENTION = re.compile(r"(?:`|^\s*\$? ?)make ([a-z][a-z0-9-]*)", re.MULTILINE)
 
 
 def make(*arguments: str, path: str = "") -> subprocess.CompletedProcess[str]:
@@ -29,7 +29,10 @@ def make(*arguments: str, path: str = "") -> subprocess.CompletedProcess[str]:
 def test_help_is_the_default_and_lists_what_there_is() -> None:
     listed = make().stdout
 
-    for target in ("preview", "up", "down", "recover", "test", "check", "fmt", "bench", "docs", "clean-sandbox"):
+    for target in (
+        *("preview", "up", "down", "recover", "build", "build-all", "test", "e2e", "bench"),
+        *("check", "fmt", "docs", "clean-sandbox"),
+    ):
         assert re.search(rf"^  make {target} +\S", listed, re.MULTILINE), target
 
 
