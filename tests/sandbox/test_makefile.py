@@ -50,6 +50,13 @@ def test_preview_takes_the_stack_it_is_given(asked: list[str], stack: str) -> No
     assert make("--dry-run", "preview", *asked).stdout.rstrip().endswith(f"-m sandbox preview {stack}")
 
 
+@pytest.mark.parametrize(
+    ("target", "built"), [("build", "pulumi promtool"), ("build-all", ""), ("modules", "modules >/dev/null")]
+)
+def test_tests_do_not_build_what_only_the_real_kubernetes_needs(target: str, built: str) -> None:
+    assert make("--dry-run", target).stdout.rstrip().endswith(f"-m sandbox build {built}".rstrip())
+
+
 def test_without_uv_there_is_one_sentence_that_says_what_to_install(tmp_path: Path) -> None:
     # Only the shell is left on PATH, and the lock file counts as new.
     (tmp_path / "bash").symlink_to("/bin/bash")

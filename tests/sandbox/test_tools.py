@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from eks_gpu.facts import labels, versions
+from sandbox.cli import main
 from sandbox.errors import SandboxError
-from sandbox.toolchain import patches
+from sandbox.toolchain import builder, go_module, patches
 from sandbox.toolchain.go_module import PINS, GoModule
 from sandbox.toolchain.karpenter_patches import KARPENTER_KWOK
 from sandbox.toolchain.patches import Patch, PatchedModule
@@ -105,6 +106,36 @@ def test_a_changed_comment_of_a_patch_builds_nothing_anew(folder: Path) -> None:
 
 def test_the_engine_has_its_python_host_beside_it() -> None:
     assert PULUMI.contents == ("pulumi", "pulumi-language-python", "pulumi-language-python-exec")
+
+
+@pytest.mark.parametrize(
+    ("asked", "built"),
+    [
+        ([], ["pulumi", "promtool", "kubernetes", "pulumi-resource-kubernetes", "modules"]),
+        (["modules", "promtool"], ["modules", "promtool"]),
+        (["pulumi"], ["pulumi"]),
+    ],
+)
+@pytest.mark.usefixtures("checkout")
+def test_what_is_asked_for_is_built_and_everything_in_the_order_of_need(
+    asked: list[str],
+    built: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr(builder, "built", lambda _: None)
+    monkeypatch.setattr(builder, "ensure", lambda tool: tmp_path / tool.name)
+    monkeypatch.setattr(go_module, "fetch_all", lambda: [tmp_path / "module"])
+
+    assert main(["build", *asked]) == 0
+
+    said = [line.split(": ") for line in capsys.readouterr().out.splitlines()]
+    assert [name for name, _ in said] == built
+    places = {"promtool": "promtool/promtool", "kubernetes": "kubernetes", "modules": "module"}
+    for name, place in said:
+        assert place.startswith(str(tmp_path / places.get(name, name)))
 
 
 def test_the_control_plane_is_of_a_version_that_stacks_may_run_and_says_so() -> None:
