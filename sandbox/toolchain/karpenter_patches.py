@@ -13,6 +13,9 @@ _OPERATOR = "pkg/operator/operator.go"
 _KINDS = "kwok/apis/v1alpha1/doc.go"
 _LABELS = "kwok/apis/v1alpha1/labels.go"
 
+_CLOUD = "kwok/cloudprovider/cloudprovider.go"
+_TYPES = "kwok/cloudprovider/helpers.go"
+
 _AWS_LABELS = sorted((labels.KARPENTER_AWS_ALLOWED | {labels.ZONE_ID}) - {labels.EC2_NODE_CLASS})
 """What the AWS cloud registers as well-known (karpenter-provider-aws v1.14.1 ``pkg/apis/v1/labels.go``).
 
@@ -58,6 +61,19 @@ KARPENTER_KWOK = PatchedModule(
             "\t\tInstanceMemoryLabelKey,\n",
             "\t\tInstanceMemoryLabelKey,\n" + "".join(f'\t\t"{key}",\n' for key in _AWS_LABELS),
             "the keys of AWS's domain that do exist are well-known, also those that no instance type here has",
+        ),
+        Patch(
+            _CLOUD,
+            "Capacity:    nodeClaim.Spec.Resources.Requests,",
+            "Capacity:    instanceType.Capacity,",
+            "a node has the capacity of its instance type, which limits count, and not what the first pods ask for",
+        ),
+        Patch(
+            _TYPES,
+            "// Wrap cloudprovider.Offerings with",
+            f'func init() {{\n\tcloudprovider.ReservationIDLabel = "{labels.RESERVATION_ID}"\n}}\n\n'
+            "// Wrap cloudprovider.Offerings with",
+            "capacity reservations are told apart by the label that the AWS cloud uses",
         ),
     ),
 )
