@@ -77,9 +77,12 @@ def fetch(go: golang.Go, module: str, version: str, pins: Path) -> Path:
     if found is not None:
         return found
     log = user_cache() / "log" / f"{pins.name}.log"
-    log.parent.mkdir(parents=True, exist_ok=True)
     progress = Progress("fetching", f"{module} {version}")
-    run(go, ["mod", "download", f"{module}@{version}"], folder=pins, log=log, progress=progress)
+    try:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        run(go, ["mod", "download", f"{module}@{version}"], folder=pins, log=log, progress=progress)
+    except OSError as error:
+        raise SandboxError(f"cannot write {log}: {error.strerror or error}") from error
     found = go.cached_module(module, version, pins)
     if found is None:
         raise SandboxError(f"fetching {module} {version} failed: Go has downloaded it, and does not find it")

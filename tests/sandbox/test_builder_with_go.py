@@ -216,3 +216,14 @@ def test_a_module_that_is_not_pinned_has_no_version(pins: Pins) -> None:
 
     with pytest.raises(LookupError, match=r"go\.mod of demo requires no example\.org/other"):
         _ = GoModule("example.org/other", "demo", pins.parent).version
+
+
+def test_a_log_that_cannot_be_written_is_one_sentence(
+    pins: Pins, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pins.write()
+    (tmp_path / "file").write_text("not a folder")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+
+    with pytest.raises(SandboxError, match=r"^cannot write .*demo\.log: Not a directory$"):
+        GoModule(MODULE, "demo", pins.parent).fetch()
