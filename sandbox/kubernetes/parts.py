@@ -47,6 +47,7 @@ def of(checkout: Checkout, numbers: Mapping[str, int], binaries: Path) -> tuple[
         _controller_manager(checkout, numbers, binaries),
         _scheduler(checkout, numbers, binaries),
         _kwok(checkout, numbers, binaries),
+        _node_side(checkout, numbers),
     )
 
 
