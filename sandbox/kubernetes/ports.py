@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Collection, Mapping
 
 from sandbox.checkout import Checkout
@@ -27,6 +28,8 @@ NAMES = (
     *(CHARTS, NODE_SIDE, KARPENTER_METRICS, KARPENTER_HEALTH),
 )
 """What has a port."""
+
+_LETTING_GO_SECONDS = 2.0
 
 
 def of(checkout: Checkout, name: str) -> int:
@@ -56,7 +59,7 @@ def settle(checkout: Checkout, in_use: Collection[str]) -> Mapping[str, int]:
 
     """
     ports = dict(reserve(checkout))
-    lost = [name for name in NAMES if name not in in_use and not is_free(ports[name])]
+    lost = [name for name in NAMES if name not in in_use and not _is_left(ports[name])]
     if API_SERVER in lost and layout.etcd_data(checkout).exists():
         raise SandboxError(_taken(ports[API_SERVER]))
     if not lost:
@@ -66,6 +69,16 @@ def settle(checkout: Checkout, in_use: Collection[str]) -> Mapping[str, int]:
             ports[name] = free(taken=ports.values())
         _write(checkout, ports)
     return ports
+
+
+def _is_left(port: int) -> bool:
+    """Tell whether a port is free; a process that was killed this moment gets the time to let go of it."""
+    deadline = time.monotonic() + _LETTING_GO_SECONDS
+    while not is_free(port):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
 
 
 def _taken(port: int) -> str:

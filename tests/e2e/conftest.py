@@ -57,6 +57,13 @@ def new_checkout(tmp_path: Path) -> Iterator[Callable[[str], Checkout]]:
         control_plane.wipe(checkout)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark every test in this folder, so that `-m` can choose."""
+    for item in items:
+        if item.path.is_relative_to(Path(__file__).parent):
+            item.add_marker("cluster")
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """Say what the control plane took."""
     lines = config.stash.get(_USAGE, [])
