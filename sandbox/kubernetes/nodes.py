@@ -24,6 +24,7 @@ from eks_gpu.facts.instances import InstanceType
 from eks_gpu.facts.taints import Effect
 from sandbox.errors import SandboxError
 from sandbox.kubernetes import instance_types, rest, stages
+from sandbox.kubernetes.instance_types import ROOT_VOLUME_GIB
 from sandbox.kubernetes.rest import ApiError, Object, Rest
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ class NodeGroupShape:
     labels: Mapping[str, str]
     taints: tuple[Mapping[str, str], ...] = ()
     """In the spelling of the EKS API."""
-    volume_gib: int = instance_types.ROOT_VOLUME_GIB
+    volume_gib: int = ROOT_VOLUME_GIB
     kubelet_version: str = ""
     launched_from: str = ""
     """Launch template and release, as one text: another one replaces the nodes."""
