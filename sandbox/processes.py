@@ -102,7 +102,8 @@ def start_detached(command: Sequence[str], env: Mapping[str, str], log: Path) ->
 def end(pid: int, started: str) -> None:
     """End a process of an earlier command by its id, if it is still the one that started then."""
     for attempt in (signal.SIGTERM, signal.SIGKILL):
-        if start_time(pid) != started:
+        # Without a start time it was gone before anybody could ask.
+        if not started or start_time(pid) != started:
             break
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, attempt)

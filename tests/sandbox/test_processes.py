@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sandbox.checkout import ROOT
-from sandbox.processes import run, run_behind, start_time
+from sandbox.processes import end, run, run_behind, start_detached, start_time
 
 TELLS_OF_INTERRUPTS = """
 import signal, sys, time
@@ -96,3 +96,17 @@ def test_a_process_that_is_gone_has_no_start_time() -> None:
         process.kill()
 
     assert start_time(process.pid) == ""
+
+
+def test_a_process_that_was_gone_before_its_start_was_noted_is_not_signalled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pid = start_detached(["/bin/true"], {}, tmp_path / "log")
+    while start_time(pid):
+        time.sleep(0.01)
+    signalled: list[int] = []
+    monkeypatch.setattr(os, "kill", lambda number, _signal: signalled.append(number))
+
+    end(pid, "")
+
+    assert signalled == []
