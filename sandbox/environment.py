@@ -60,7 +60,9 @@ def build(
 def _pulumi(checkout: Checkout) -> dict[str, str]:
     return {
         "PULUMI_HOME": str(checkout.pulumi_home),
-        "PULUMI_BACKEND_URL": f"file://{checkout.state}",
+        # Without the files of attributes beside each file of the state: they are not written at once, and the backend
+        # refuses a state whose attributes a killed engine has written by half.
+        "PULUMI_BACKEND_URL": f"file://{checkout.state}?metadata=skip",
         "PULUMI_CONFIG_PASSPHRASE": passphrase(checkout),
         "PULUMI_SKIP_UPDATE_CHECK": "true",
         "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",

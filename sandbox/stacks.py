@@ -103,18 +103,17 @@ def resource_counts(checkout: Checkout) -> dict[str, int]:
 def resources(checkout: Checkout) -> list[dict[str, Any]]:
     """Return every resource of every stack in the backend, as its state has it."""
     folder = checkout.state / ".pulumi" / "stacks"
-    return [resource for file in sorted(folder.glob("*/*.json")) for resource in _latest(file).get("resources") or ()]
+    return [resource for file in sorted(folder.glob("*/*.json")) for resource in snapshot(file).get("resources") or ()]
+
+
+def snapshot(state: Path) -> dict[str, Any]:
+    """Return what a state file holds: ``resources`` and ``pending_operations``, each only if there are any."""
+    return (json.loads(state.read_text()).get("checkpoint", {}).get("latest") or {}) if state.is_file() else {}
 
 
 def _count(state: Path) -> int:
-    if not state.is_file():
-        return 0
-    latest = _latest(state)
-    return len(latest.get("resources") or ()) + len(latest.get("pending_operations") or ())
-
-
-def _latest(state: Path) -> dict[str, Any]:
-    return json.loads(state.read_text()).get("checkpoint", {}).get("latest") or {}
+    held = snapshot(state)
+    return len(held.get("resources") or ()) + len(held.get("pending_operations") or ())
 
 
 def create(checkout: Checkout, program: Program, stack: str, environment: Mapping[str, str], pulumi: str) -> None:

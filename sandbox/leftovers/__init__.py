@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from sandbox import inventory
 from sandbox.checkout import Checkout
+from sandbox.leftovers import nodes
 from sandbox.leftovers.interruptions import apis, finish_deletions, undo_creations
 from sandbox.leftovers.kinds import GLOBAL, Leftover
 from sandbox.leftovers.removal import remove, still_there
@@ -44,6 +45,9 @@ def around_refresh(endpoint: str, checkout: Checkout, program: Program, stack: s
     interrupted = operations(checkout, program, stack)
     if interrupted:
         time.sleep(_SETTLED_SECONDS)
+    nodes.leave(
+        checkout, (each.id for each in interrupted if (each.action, each.token) == ("deleting", nodes.NODE_GROUP))
+    )
     finish_deletions(endpoint, interrupted)
     yield
     clear(endpoint, checkout, stack, interrupted)
@@ -62,6 +66,7 @@ def clear(endpoint: str, checkout: Checkout, stack: str, interrupted: Sequence[O
     regions = inventory.regions(checkout) | {operation.region for operation in interrupted}
     undone = undo_creations(endpoint, interrupted, recorded(checkout))
     things, api_of = find(endpoint, checkout, stack, regions), apis(endpoint)
+    nodes.leave(checkout, (thing.id for thing in things if thing.kind.token == nodes.NODE_GROUP))
     refused = remove(things, lambda thing: api_of(_region(thing, regions)))
     for thing, reason in refused.items():
         print(f"not removed: {thing} ({reason})")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -59,8 +58,7 @@ def recorded(checkout: Checkout) -> Recorded:
     """Return what the stacks of the sandbox hold in AWS, all of them."""
     found = [
         resource
-        for file in (checkout.state / ".pulumi" / "stacks").glob("*/*.json")
-        for resource in _latest(file.read_text()).get("resources") or ()
+        for resource in stacks.resources(checkout)
         if resource["type"].startswith(_AWS) and resource.get("custom")
     ]
     arns = (str((resource.get("outputs") or {}).get("arn", "")) for resource in found)
@@ -70,9 +68,8 @@ def recorded(checkout: Checkout) -> Recorded:
 
 def operations(checkout: Checkout, program: Program, stack: str) -> list[Operation]:
     """Return what the state of a stack says was under way in AWS when its engine ended."""
-    file = stacks.state_file(checkout, program, stack)
-    latest = _latest(file.read_text()) if file.is_file() else {}
-    regions = dict(_providers(latest))
+    held = stacks.snapshot(stacks.state_file(checkout, program, stack))
+    regions = dict(_providers(held))
     return [
         Operation(
             pending["type"],
@@ -82,19 +79,15 @@ def operations(checkout: Checkout, program: Program, stack: str) -> list[Operati
             resource.get("inputs") or {},
             resource.get("outputs") or {},
         )
-        for pending in latest.get("pending_operations") or ()
+        for pending in held.get("pending_operations") or ()
         for resource in [pending["resource"]]
         if resource["type"].startswith(_AWS) and resource.get("custom")
     ]
 
 
-def _latest(text: str) -> Mapping[str, Any]:
-    return json.loads(text).get("checkpoint", {}).get("latest") or {}
-
-
-def _providers(latest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _providers(held: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the reference of each AWS provider and its region."""
-    for resource in latest.get("resources") or ():
+    for resource in held.get("resources") or ():
         if resource["type"] == _PROVIDER:
             yield f"{resource['urn']}::{resource['id']}", (resource.get("inputs") or {}).get("region") or REGION
 
