@@ -33,8 +33,11 @@ class Home:
 
 def read(checkout: Checkout, program: Program, stack: str) -> Home | None:
     """Return where the stack was last built; None if it never was, or is empty by now."""
-    if stacks.is_empty(checkout, program, stack):
-        return None
+    return None if stacks.is_empty(checkout, program, stack) else last(checkout, program, stack)
+
+
+def last(checkout: Checkout, program: Program, stack: str) -> Home | None:
+    """Return where the stack was last built, though it may hold nothing any more, or nothing yet."""
     return _parse(_record(checkout, f"{program.name}.{stack}"))
 
 

@@ -88,7 +88,8 @@ def recover(stack: str, options: Sequence[str] = ()) -> int:
     """
     opened = _open_judged(stack)
     with _turn(opened):
-        known = opened.home
+        # A stack that is empty, because its engine was killed at the very beginning or end, goes back there, too.
+        known = home.last(opened.engine.checkout, opened.program, stack)
         now = Home(aws.start(opened.engine.checkout), _chosen(opened, known, None))
         opened = _settled(opened, now)
         _unlock(opened)
@@ -98,14 +99,9 @@ def recover(stack: str, options: Sequence[str] = ()) -> int:
                     f"the state of {stack} cannot be reconciled; `make clean-sandbox` forgets it and its AWS",
                     exit_code=1,
                 )
-        _clear_kubernetes(opened)
+        if now.kubernetes is Kubernetes.REAL:
+            ending.clear_kubernetes(opened.engine.checkout)
         return _up(opened, options)
-
-
-def _clear_kubernetes(opened: OpenStack) -> None:
-    """Remove what a killed engine left in the cluster."""
-    if _in_real_kubernetes(opened):
-        ending.clear_kubernetes(opened.engine.checkout)
 
 
 def _open_judged(stack: str) -> OpenStack:
