@@ -63,6 +63,18 @@ def test_kubernetes_objects_come_after_system_nodes(stack: Recorded) -> None:
     assert [release.name for release in late if not stack.recording.reaches(release, nodes)] == []
 
 
+def test_no_object_says_that_it_has_no_labels(stack: Recorded) -> None:
+    """The API server keeps no empty map in metadata, and each refresh would find it gone."""
+    empty = [
+        f"{resource.name}: {key}"
+        for resource in stack.recording.resources
+        if resource.type.startswith("kubernetes:") and isinstance(resource.inputs.get("metadata"), dict)
+        for key, value in resource.inputs["metadata"].items()
+        if value in ({}, [])
+    ]
+    assert empty == []
+
+
 def test_no_provider_function_is_left_unanswered(stack: Recorded) -> None:
     assert stack.recording.unanswered == ()
 

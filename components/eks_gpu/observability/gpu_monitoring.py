@@ -139,7 +139,7 @@ class GpuMonitoring(Component):
             self.child_name(suffix),
             api_version=_MONITORING_API,
             kind=kind,
-            metadata={"namespace": self._namespace, "labels": selector_labels(self._args.settings.prometheus)},
+            metadata={"namespace": self._namespace, **selector_metadata(self._args.settings.prometheus)},
             spec=spec,
             opts=opts,
         )
@@ -153,6 +153,11 @@ class GpuMonitoring(Component):
         )
 
 
-def selector_labels(chosen: settings.BundledPrometheus | settings.ExistingPrometheus) -> dict[str, str]:
-    """Return the labels by which the Prometheus selects what it reads; the bundled one reads everything."""
-    return {} if isinstance(chosen, settings.BundledPrometheus) else dict(chosen.selector_labels)
+def selector_metadata(chosen: settings.BundledPrometheus | settings.ExistingPrometheus) -> dict[str, dict[str, str]]:
+    """Return the ``labels`` by which the Prometheus selects what it reads; the bundled one reads everything.
+
+    Where there are none the key is left out: the API server keeps no empty map, and each refresh would find it gone.
+    """
+    if isinstance(chosen, settings.BundledPrometheus) or not chosen.selector_labels:
+        return {}
+    return {"labels": dict(chosen.selector_labels)}
