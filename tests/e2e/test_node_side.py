@@ -191,9 +191,9 @@ def test_a_cluster_policy_is_ready_when_operator_and_operands_are(cluster: Clust
     eventually(lambda: _accepted(kube, policy), "the policy's kind is known")
     broken = {**manifests.workload("DaemonSet", "operand", {"app": "operand"}, **FAILS)}
     kube.create(broken)
+    eventually(lambda: len(kube.list("v1", "Pod", NAMESPACE)) == 2, "the operand has pods, on every node but the GPUs'")
     kube.create(manifests.workload("Deployment", "operator", {labels.APP: gpu_software.OPERATOR}))
-    eventually(lambda: len(kube.list("v1", "Pod", NAMESPACE)) == 3, "operator and operand have pods")
-    assert _state(kube) == ""
+    eventually(lambda: _state(kube) == "notReady", "the policy waits for its operand")
 
     kube.delete("apps/v1", "DaemonSet", "operand", NAMESPACE)
     eventually(lambda: _state(kube) == "ready", "the policy is ready")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import http.client
 import logging
+import os
 import signal
 import sys
 import threading
@@ -27,6 +28,7 @@ from sandbox.kubernetes.node_side.terminated import Terminated
 from sandbox.kubernetes.node_side.volumes import Volumes
 from sandbox.kubernetes.node_side.world import Duty, World, log
 from sandbox.kubernetes.rest import ApiError, Rest
+from sandbox.kubernetes.watch import Folder
 from sandbox.ports import HOST
 
 _IDLE_SECONDS: Final = 1.0
@@ -56,9 +58,14 @@ def main(arguments: Sequence[str]) -> int:
         NodeClasses(partial(karpenter.answers, checkout)),
         scaler,
     )
+    folder = Folder(checkout)
     world.start()
     try:
         while not stopping.is_set():
+            if not folder.is_there():
+                log.info("the folder of the sandbox was deleted: everything ends")
+                folder.end_the_others(but=os.getpid())
+                break
             _work(world, duties)
             world.changed.wait(_IDLE_SECONDS)
             stopping.wait(_SETTLE_SECONDS)

@@ -18,6 +18,7 @@ from sandbox.kubernetes.node_side.world import (
     NODE_CLAIMS,
     NODE_CLASSES,
     World,
+    is_daemon,
     is_going,
     labels_of,
     log,
@@ -42,24 +43,27 @@ CONDITIONS: Final = (
 )
 """Of an EC2NodeClass (the same, pkg/apis/v1/ec2nodeclass_status.go)."""
 
+_READY, _NOT_READY = "ready", "notReady"
+"""States of a ClusterPolicy (NVIDIA/gpu-operator v26.7.0, api/nvidia/v1)."""
+
 
 class ClusterPolicies:
-    """Reports the GPU Operator's ClusterPolicy as ready."""
+    """Reports whether what the GPU Operator's ClusterPolicy asks for is there."""
 
     def step(self, world: World) -> None:
-        """Report each that is not, if the operator's pod and all its operands' pods are ready."""
-        waiting = [policy for policy in world.of(CLUSTER_POLICIES) if _state(policy) != "ready"]
-        if not waiting:
-            return
-        pods = list(world.of(rest.PODS))
+        """Report it, while the operator's pod is ready: all operands are, or not."""
+        policies = list(world.of(CLUSTER_POLICIES))
+        pods = list(world.of(rest.PODS)) if policies else []
         operator = [pod for pod in pods if labels_of(pod).get(labels.APP) == gpu_software.OPERATOR and is_ready(pod)]
         if not operator:
             return
         namespace = operator[0]["metadata"]["namespace"]
-        if all(is_ready(pod) for pod in pods if pod["metadata"]["namespace"] == namespace and _is_daemon(pod)):
-            for policy in waiting:
-                log.info("ClusterPolicy %s is ready", name_of(policy))
-                status = {"state": "ready", "namespace": namespace}
+        operands = [pod for pod in pods if pod["metadata"]["namespace"] == namespace and is_daemon(pod)]
+        state = _READY if all(is_ready(pod) for pod in operands) else _NOT_READY
+        for policy in policies:
+            if _state(policy) != state:
+                log.info("ClusterPolicy %s is %s", name_of(policy), state)
+                status = {"state": state, "namespace": namespace}
                 world.api.patch(CLUSTER_POLICIES, policy["metadata"]["name"], {"status": status}, status=True)
 
 
@@ -132,7 +136,3 @@ def _let_go(world: World, node_class: Object) -> None:
 
 def _state(policy: Object) -> str:
     return str((policy.get("status") or {}).get("state", ""))
-
-
-def _is_daemon(pod: Object) -> bool:
-    return any(owner["kind"] == "DaemonSet" for owner in pod["metadata"].get("ownerReferences", ()))

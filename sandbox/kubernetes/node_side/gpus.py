@@ -17,7 +17,7 @@ from eks_gpu.facts import ami, gpu_software, labels, resources, versions
 from eks_gpu.facts.ami import AmiFamily
 from eks_gpu.facts.instances import CATALOGUE, InstanceType
 from sandbox.kubernetes import rest
-from sandbox.kubernetes.node_side.world import NODE_CLASSES, World, annotations_of, is_going, labels_of, log
+from sandbox.kubernetes.node_side.world import NODE_CLASSES, World, annotations_of, is_daemon, is_going, labels_of, log
 from sandbox.kubernetes.nodes import AMI_ANNOTATION, is_ready
 from sandbox.kubernetes.rest import Object
 
@@ -105,12 +105,8 @@ def _ready_plugins(world: World) -> Iterator[tuple[str, Object]]:
     for pod in world.of(rest.PODS):
         its = labels_of(pod).items()
         for resource, known in ((resources.GPU, _NVIDIA_PODS), (resources.EFA, _EFA_PODS)):
-            if any(label in its for label in known) and _is_daemon(pod) and is_ready(pod) and not is_going(pod):
+            if any(label in its for label in known) and is_daemon(pod) and is_ready(pod) and not is_going(pod):
                 yield resource, pod
-
-
-def _is_daemon(pod: Object) -> bool:
-    return any(owner["kind"] == "DaemonSet" for owner in pod["metadata"].get("ownerReferences", ()))
 
 
 def _has_driver(node: Object) -> bool:

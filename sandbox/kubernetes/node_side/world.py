@@ -150,3 +150,8 @@ def annotations_of(each: Object) -> Mapping[str, str]:
 def is_going(each: Object) -> bool:
     """Tell whether an object is being deleted."""
     return "deletionTimestamp" in each["metadata"]
+
+
+def is_daemon(pod: Object) -> bool:
+    """Tell whether a pod is one of a DaemonSet."""
+    return any(owner["kind"] == "DaemonSet" for owner in pod["metadata"].get("ownerReferences", ()))

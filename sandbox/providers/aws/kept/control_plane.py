@@ -6,6 +6,7 @@ Where a run uses the sandbox's real Kubernetes, a cluster's outputs lead there, 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from eks_gpu.facts import tags as tag_keys
@@ -14,7 +15,7 @@ from sandbox.providers.aws.kept.keeper import Kept, Made
 from sandbox.providers.aws.kept.lookup import found, missing_ok
 from sandbox.providers.aws.kept.tagging import removed, specification
 from sandbox.providers.aws.names import name_on_create
-from sandbox.providers.stand_in import Stored
+from sandbox.providers.stand_in import StandInError, Stored
 from sandbox.providers.wire import Properties
 
 if TYPE_CHECKING:
@@ -202,7 +203,14 @@ def _create_node_group(api: Api, inputs: Properties) -> Made:
         "amiType": inputs.get("amiType") or "CUSTOM",
         "capacityType": inputs.get("capacityType") or "ON_DEMAND",
     }
-    real_cluster.nodes_join(api, {**inputs, **computed})
+    try:
+        real_cluster.nodes_join(api, {**inputs, **computed})
+    except StandInError:
+        # Nobody would know of it: the next attempt would find its name taken.
+        with suppress(StandInError):
+            real_cluster.nodes_leave(cluster, name)
+        api.call(_EKS, "delete_nodegroup", clusterName=cluster, nodegroupName=name)
+        raise
     return Made(f"{cluster}:{name}", {**_node_group_outputs(group), **computed})
 
 

@@ -60,7 +60,11 @@ def _in_use() -> ControlPlane | None:
     from sandbox.kubernetes import control_plane  # noqa: PLC0415 - a run without Kubernetes does not pay for it
 
     with _told():
-        return control_plane.in_use()
+        plane = control_plane.in_use()
+    if plane is None:
+        # Without it, groups would come and go while their nodes stay as they are.
+        raise StandInError("the sandbox's Kubernetes has ended, see its logs in the sandbox's log folder; run again")
+    return plane
 
 
 @contextmanager
