@@ -82,6 +82,19 @@ def running(checkout: Checkout) -> ControlPlane | None:
     return _plane(checkout) if found.issuperset(_ESSENTIAL) else None
 
 
+def check(checkout: Checkout) -> None:
+    """Say whether a part that was started has ended by itself: perhaps that is why something else went wrong.
+
+    Raises:
+        SandboxError: one has; the message names it, its log, and the reason where that can be told.
+
+    """
+    checkout = _absolute(checkout)
+    for record in reversed(records.read_all(checkout)):
+        if not record.alive:
+            raise failures.ended(checkout, record, failures.exit_status(record.pid))
+
+
 def stop(checkout: Checkout) -> bool:
     """Stop every part, the last started first; tell whether there was one. Objects stay on the disk."""
     checkout = _absolute(checkout)

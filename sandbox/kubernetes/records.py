@@ -68,11 +68,16 @@ def spawn(checkout: Checkout, part: Part) -> Record:
 
 def finish(checkout: Checkout, record: Record) -> None:
     """End a part and whatever it has started, and forget it."""
+    end_all_of(checkout, record)
+    _path(checkout, record.name).unlink(missing_ok=True)
+
+
+def end_all_of(checkout: Checkout, record: Record) -> None:
+    """End a part and whatever it has started."""
     end(record.pid, record.started)
     for pid in _left_behind(checkout, record):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-    _path(checkout, record.name).unlink(missing_ok=True)
 
 
 def _spawn(checkout: Checkout, part: Part) -> Record:

@@ -16,6 +16,7 @@ from sandbox.checkout import Checkout
 from sandbox.kubernetes import credentials, failures, records
 from sandbox.kubernetes.parts import Part
 from sandbox.kubernetes.records import Record
+from sandbox.ports import holder
 
 DEADLINE_SECONDS = 120.0
 """How long one part may take; the slowest needs four seconds on an idle machine with two cores."""
@@ -43,6 +44,7 @@ class _Start:
     wanted: Sequence[Part]
     stream: TextIO = field(default_factory=lambda: sys.stderr)
     running: dict[str, Record] = field(default_factory=dict)
+    spawned: set[str] = field(default_factory=set)
     since: dict[str, float] = field(default_factory=dict)
     ready: dict[str, float] = field(default_factory=dict)
     answers: dict[str, str] = field(default_factory=dict)
@@ -80,6 +82,7 @@ class _Start:
             if not known.alive:
                 self._say(f"{part.name} had ended by itself, and is started again")
             records.finish(self.checkout, known)
+        self.spawned.add(part.name)
         return records.spawn(self.checkout, part)
 
     def _check(self, part: Part) -> None:
@@ -91,8 +94,18 @@ class _Start:
             raise failures.never_ready(self.checkout, record, waited, self.answers.get(part.name, ""))
 
     def _healthy(self, part: Part) -> bool:
-        # Only our own part counts: another one may answer at a port that was free this moment.
-        return all(self._answers(part, url) for url in part.health) and self.running[part.name].alive
+        answering = all(self._answers(part, url) for url in part.health)
+        return answering and self.running[part.name].alive and self._is_its_own(part)
+
+    def _is_its_own(self, part: Part) -> bool:
+        """Tell whether it is the part that answers: a stranger may have a port that was free a moment ago."""
+        if part.name not in self.spawned:
+            return True
+        pid = holder(urlsplit(part.health[0]).port or 0)
+        if pid in {None, self.running[part.name].pid}:
+            return True
+        self.answers[part.name] = f"process {pid} answers at its port"
+        return False
 
     def _answers(self, part: Part, address: str) -> bool:
         url = urlsplit(address)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import socket
 import ssl
@@ -294,6 +295,16 @@ def test_a_part_that_cannot_run_is_named_with_its_log_and_the_next_start_goes_on
     damaged.unlink()
     control_plane.start(checkout)
     assert damaged.read_text() == whole
+
+
+def test_no_process_outlives_the_folder_of_its_sandbox(new_checkout: Callable[..., Checkout]) -> None:
+    checkout = new_checkout()
+    control_plane.start(checkout)
+    pids = [one.pid for one in usage.of(checkout)]
+
+    shutil.rmtree(checkout.directory)
+
+    eventually(lambda: not any(start_time(pid) for pid in pids), "the end of every part")
 
 
 def test_an_interrupted_start_can_be_continued_and_stopped(new_checkout: Callable[..., Checkout]) -> None:

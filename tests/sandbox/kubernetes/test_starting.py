@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sys
 import threading
@@ -13,10 +14,10 @@ import pytest
 
 from sandbox.checkout import Checkout
 from sandbox.errors import SandboxError
-from sandbox.kubernetes import control_plane, credentials, layout, records, starting, usage
+from sandbox.kubernetes import control_plane, credentials, layout, records, starting, usage, watch
 from sandbox.kubernetes.parts import Part
 from sandbox.ports import HOST, free
-from sandbox.processes import start_time
+from sandbox.processes import end, start_time
 from tests.support.cluster import eventually
 
 _SERVER = """
@@ -115,46 +116,67 @@ def test_what_has_ended_is_started_again_and_that_is_said(
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "reason", "shown"),
     [
-        ("echo it broke; exit 3", "broken ended with exit code 3; its log is {log}\n    it broke"),
+        ("echo it broke; exit 3", " with exit code 3", ["it broke"]),
         (
             "echo 'write: no space left on device'; exit 1",
-            (
-                "broken ended with exit code 1: the disk is full; free some space, and run again; its log is {log}\n"
-                "    write: no space left on device"
-            ),
+            " with exit code 1: the disk is full; free some space, and run again",
+            ["write: no space left on device"],
         ),
         (
             "echo 'listen tcp 127.0.0.1:1: bind: address already in use'; exit 1",
-            (
-                "broken ended with exit code 1: its port was taken by another program this moment; run again; its log is "
-                "{log}\n    listen tcp 127.0.0.1:1: bind: address already in use"
-            ),
+            " with exit code 1: its port was taken by another program this moment; run again",
+            ["listen tcp 127.0.0.1:1: bind: address already in use"],
         ),
         (
             "echo 'etcdserver: mvcc: database space exceeded'; exit 1",
-            (
-                "broken ended with exit code 1: its database is full; `make clean-sandbox` begins with an empty one; its "
-                "log is {log}\n    etcdserver: mvcc: database space exceeded"
-            ),
+            " with exit code 1: its database is full; `make clean-sandbox` begins with an empty one",
+            ["etcdserver: mvcc: database space exceeded"],
         ),
         (
             "echo 'panic: no way'; for i in 1 2 3 4 5 6 7; do echo frame $i; done; exit 2",
-            (
-                "broken ended with exit code 2; its log is {log}\n    panic: no way\n    frame 3\n    frame 4\n    frame 5"
-                "\n    frame 6\n    frame 7"
-            ),
+            " with exit code 2",
+            ["panic: no way", "frame 3", "frame 4", "frame 5", "frame 6", "frame 7"],
         ),
     ],
+    ids=["alone", "disk", "port", "database", "stack trace"],
 )
 def test_a_part_that_ends_is_named_with_its_reason_its_log_and_what_it_said_last(
-    own: Checkout, script: Callable[[str], Part], text: str, said: str
+    own: Checkout, script: Callable[[str], Part], text: str, reason: str, shown: list[str]
 ) -> None:
     with pytest.raises(SandboxError) as refused:
         starting.bring_up(own, (script(text),))
 
-    assert str(refused.value) == said.format(log=layout.log(own, "broken"))
+    first, *rest = str(refused.value).splitlines()
+    assert first == f"broken ended{reason}; its log is {layout.log(own, 'broken')}"
+    assert rest == [f"    {line}" for line in shown]
+
+
+def test_a_part_that_has_ended_since_is_told_of_when_asked(own: Checkout, server: Make) -> None:
+    starting.bring_up(own, (server("one"), server("two")))
+    control_plane.check(own)
+    record = records.read(own, "two")
+    assert record is not None
+    os.kill(record.pid, signal.SIGKILL)
+    eventually(lambda: not record.alive, "its end")
+
+    with pytest.raises(SandboxError, match=r"^two ended by SIGKILL: somebody killed it, or the system did for want"):
+        control_plane.check(own)
+
+
+def test_nothing_outlives_the_folder_of_its_sandbox(own: Checkout, server: Make) -> None:
+    starting.bring_up(own, (server("one"), server("two")))
+    known = records.read_all(own)
+    folder = watch.Folder(own)
+    assert folder.is_there()
+
+    shutil.rmtree(own.directory)
+
+    assert not folder.is_there()
+    folder.end_the_others(but=known[0].pid)
+    assert [record.alive for record in known] == [True, False]
+    end(known[0].pid, known[0].started)
 
 
 def test_a_killed_part_may_be_for_want_of_memory(own: Checkout, script: Callable[[str], Part]) -> None:
@@ -192,13 +214,17 @@ def test_a_part_that_never_gets_ready_says_what_it_lacks_and_can_be_stopped(
     assert not any(start_time(pid) for pid in pids)
 
 
-def test_a_stranger_that_answers_at_the_port_of_a_dead_part_is_not_taken_for_it(own: Checkout, server: Make) -> None:
+def test_a_stranger_that_answers_at_the_port_of_a_part_is_not_taken_for_it(
+    own: Checkout, server: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(starting, "DEADLINE_SECONDS", 0.5)
     stranger = server("stranger")
     starting.bring_up(own, (stranger,))
-    dead = Part(name="dead", command=("/bin/false",), health=stranger.health, ports=())
+    pid = next(record.pid for record in records.read_all(own))
+    mute = Part(name="mute", command=("/bin/sleep", "60"), health=stranger.health, ports=())
 
-    with pytest.raises(SandboxError, match=r"^dead ended with exit code 1"):
-        starting.bring_up(own, (stranger, dead))
+    with pytest.raises(SandboxError, match=rf"^mute is not ready after \d+ s \(process {pid} answers at its port\)"):
+        starting.bring_up(own, (stranger, mute))
 
 
 def test_a_long_start_is_announced(
