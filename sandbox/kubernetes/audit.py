@@ -86,6 +86,12 @@ def events(checkout: Checkout) -> list[AuditEvent]:
     return sorted(found, key=lambda event: event.answered)
 
 
+def forget(checkout: Checkout) -> None:
+    """Delete what was written down."""
+    for path in _files(checkout):
+        path.unlink()
+
+
 def _files(checkout: Checkout) -> list[Path]:
     log = layout.audit_log(checkout)
     return sorted(log.parent.glob(f"{log.stem}*{log.suffix}"))

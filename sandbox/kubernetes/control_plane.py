@@ -68,6 +68,9 @@ def measure(checkout: Checkout) -> Mapping[str, float]:
     with exclusive(_lock(checkout), _waiting):
         _require_space(checkout)
         layout.prepare(checkout)
+        if not layout.etcd_data(checkout).exists():
+            # What was asked of the one before is kept until now, for whoever wants to know how it ended.
+            audit.forget(checkout)
         numbers = ports.settle(checkout, _ports_in_use(checkout))
         credentials.prepare(checkout, parts.endpoint(numbers))
         layout.write(layout.audit_policy(checkout), audit.POLICY)
@@ -112,8 +115,6 @@ def wipe(checkout: Checkout) -> None:
     with exclusive(_lock(checkout), _waiting):
         _stop(checkout)
         shutil.rmtree(layout.folder(checkout))
-        for log in checkout.logs.glob("audit*.log"):
-            log.unlink()
 
 
 def in_use() -> ControlPlane | None:
