@@ -13,6 +13,7 @@ from sandbox import aws, stacks
 from sandbox.checkout import ROOT, Checkout
 from sandbox.cli import main
 from sandbox.commands import project
+from sandbox.providers.aws.provider import Aws
 from tests.support.killing import Command, Moment, Outcome, Victims, run_and_kill
 
 pytestmark = pytest.mark.engine
@@ -137,7 +138,34 @@ def test_after_a_kill_in_up_and_one_in_destroy_recover_builds_the_stack_and_down
         cut_off.tidy()
         assert main(["up", *QUICK, "--expect-no-changes"]) == 0
 
+    assert list(checkout.state.rglob("*.attrs")) == [], "they are not written at once, and half of one is refused"
     capfd.readouterr()
     assert main(["down", *QUICK]) == 0
     assert capfd.readouterr().out.endswith("nothing is left in AWS; it is stopped\n")
     assert aws.running(checkout) is None
+
+
+def test_what_nobody_recorded_is_out_of_the_way_of_names_after_recover_and_of_a_destroy_at_once(
+    checkout: Checkout, program: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert program.is_dir()
+    provider = Aws(endpoint=aws.start(checkout).url)
+    provider.configure({"region": "eu-west-1", "defaultTags": {"tags": {"eks-gpu:stack": "local"}}})
+    provider.create("aws:iam/role:Role", {"name": "gpu-cluster", "assumeRolePolicy": "{}"})
+    provider.create("aws:cloudwatch/logGroup:LogGroup", {"name": "/aws/eks/gpu/cluster"})
+    provider.create("aws:ec2/launchTemplate:LaunchTemplate", {"name": "gpu-nodes", "imageId": "ami-0123456789abcdef0"})
+
+    assert main(["up", *STAND_IN, "--", "--skip-preview"]) == 1
+    assert "EntityAlreadyExists" in capfd.readouterr().out
+    assert main(["recover", *QUICK]) == 0
+    said = capfd.readouterr().out
+    assert "removed global role gpu-cluster (left by an interrupted run)\n" in said
+    assert "removed eu-west-1 log group /aws/eks/gpu/cluster (left by an interrupted run)\n" in said
+
+    [network] = [each["id"] for each in stacks.resources(checkout) if each["type"] == "aws:ec2/vpc:Vpc"]
+    subnet = provider.create("aws:ec2/subnet:Subnet", {"vpcId": network, "cidrBlock": "10.0.9.0/24"})
+
+    assert main(["down", *QUICK]) == 0
+    said = capfd.readouterr().out
+    assert f"removed eu-west-1 subnet {subnet.id} (left by an interrupted run)\n" in said
+    assert said.endswith("nothing is left in AWS; it is stopped\n")
