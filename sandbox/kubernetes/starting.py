@@ -110,12 +110,10 @@ class _Start:
     def _answers(self, part: Part, address: str) -> bool:
         url = urlsplit(address)
         host, port = url.hostname or "", url.port or 0
-        headers = {}
+        connection, headers = http.client.HTTPConnection(host, port, timeout=_REQUEST_SECONDS), {}
         if url.scheme == "https":
-            headers = {"Authorization": f"Bearer {self._token}"}
             connection = http.client.HTTPSConnection(host, port, timeout=_REQUEST_SECONDS, context=self._trust)
-        else:
-            connection = http.client.HTTPConnection(host, port, timeout=_REQUEST_SECONDS)
+            headers = {"Authorization": f"Bearer {self._token}"}
         try:
             connection.request("GET", url.path, headers=headers)
             answer = connection.getresponse()
