@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 import threading
+import traceback
 from collections.abc import Sequence
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -50,13 +51,15 @@ def main(arguments: Sequence[str]) -> int:
     server = ThreadingHTTPServer((HOST, options.port), partial(_Health, world))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     scaler = Scaler(checkout, layout.kubeconfig(checkout, credentials.NODE_SIDE))
-    duties = (
-        Terminated(),
-        Gpus(),
-        Volumes(),
-        ClusterPolicies(),
-        NodeClasses(partial(karpenter.answers, checkout)),
-        scaler,
+    work = Work(
+        (
+            Terminated(),
+            Gpus(),
+            Volumes(),
+            ClusterPolicies(),
+            NodeClasses(partial(karpenter.answers, checkout)),
+            scaler,
+        )
     )
     folder = Folder(checkout)
     world.start()
@@ -66,25 +69,42 @@ def main(arguments: Sequence[str]) -> int:
                 log.info("the folder of the sandbox was deleted: everything ends")
                 folder.end_the_others(but=os.getpid())
                 break
-            _work(world, duties)
+            work.do(world)
             world.changed.wait(_IDLE_SECONDS)
             stopping.wait(_SETTLE_SECONDS)
             world.changed.clear()
     finally:
-        scaler.stop()
+        scaler.stop("the node side ends")
         server.server_close()
     return 0
 
 
-def _work(world: World, duties: Sequence[Duty]) -> None:
-    """Do each duty; what the API server refuses now, or does not answer, is tried again the next time."""
-    if not world.complete:
-        return
-    for duty in duties:
-        try:
-            duty.step(world)
-        except (ApiError, SandboxError, OSError, http.client.HTTPException) as error:
-            log.warning("%s: %s", type(duty).__name__, error)
+class Work:
+    """All duties, one after the other."""
+
+    def __init__(self, duties: Sequence[Duty]) -> None:
+        """Have nothing to complain of yet."""
+        self._duties = duties
+        self._told: dict[str, str] = {}
+
+    def do(self, world: World) -> None:
+        """Do each duty; what cannot be done now is said once, and tried again the next time."""
+        if not world.complete:
+            return
+        for duty in self._duties:
+            try:
+                duty.step(world)
+                self._told.pop(type(duty).__name__, None)
+            except (ApiError, SandboxError, OSError, http.client.HTTPException) as error:
+                self._tell(duty, str(error))
+            except Exception as error:  # noqa: BLE001 - one object of a kind nobody thought of must not end all duties
+                self._tell(duty, "".join(traceback.format_exception(error)))
+
+    def _tell(self, duty: Duty, problem: str) -> None:
+        name = type(duty).__name__
+        if self._told.get(name) != problem:
+            self._told[name] = problem
+            log.warning("%s: %s", name, problem)
 
 
 def _api(checkout: Checkout) -> Rest:

@@ -17,7 +17,16 @@ from eks_gpu.facts import ami, gpu_software, labels, resources, versions
 from eks_gpu.facts.ami import AmiFamily
 from eks_gpu.facts.instances import CATALOGUE, InstanceType
 from sandbox.kubernetes import rest
-from sandbox.kubernetes.node_side.world import NODE_CLASSES, World, annotations_of, is_daemon, is_going, labels_of, log
+from sandbox.kubernetes.node_side.world import (
+    NODE_CLASSES,
+    World,
+    annotations_of,
+    is_daemon,
+    is_going,
+    labels_of,
+    log,
+    name_of,
+)
 from sandbox.kubernetes.nodes import AMI_ANNOTATION, is_ready
 from sandbox.kubernetes.rest import Object
 
@@ -32,12 +41,24 @@ _GONE: Final = "0"
 """What a kubelet says of a resource whose plugin it has lost."""
 
 
+@dataclass(frozen=True, slots=True)
+class Sharing:
+    """Under which name, and how often, a plugin advertises each GPU."""
+
+    resource: str = resources.GPU
+    replicas: int = 1
+
+
+EXCLUSIVE: Final = Sharing()
+
+
 @dataclass
 class Gpus:
     """Lets nodes advertise what the plugins on them would."""
 
-    configs: dict[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
-    """Configuration by the pod that reads it and its name: a plugin reads it once."""
+    configs: dict[tuple[str, str], Sharing | None] = field(default_factory=dict)
+    """How GPUs are shared, by the plugin's pod and the name of the configuration: a plugin reads it once, and fails if
+    it cannot (None)."""
 
     def step(self, world: World) -> None:
         """Bring the status of each node in line with the plugins that are ready there."""
@@ -56,10 +77,10 @@ class Gpus:
             for kind, pod in plugins:
                 if kind == resources.EFA:
                     wanted |= _counted(resources.EFA, instance.efa_interfaces)
-                else:
-                    wanted |= shared(instance, self._config(world, node, pod))
+                elif (sharing := self._sharing(world, node, pod)) is not None:
+                    wanted |= advertised(instance, sharing)
             if _brings_plugin(world, node):
-                wanted |= shared(instance, {})
+                wanted |= advertised(instance, EXCLUSIVE)
         changes = status_changes(node["status"], wanted)
         if changes:
             name = node["metadata"]["name"]
@@ -67,8 +88,8 @@ class Gpus:
             lists = {"capacity": changes, "allocatable": changes}
             world.api.patch(rest.NODES, name, {"status": lists}, status=True)
 
-    def _config(self, world: World, node: Object, pod: Object) -> Mapping[str, Any]:
-        """Return the configuration that the plugin's pod takes for its node."""
+    def _sharing(self, world: World, node: Object, pod: Object) -> Sharing | None:
+        """Return how the plugin's pod shares the GPUs of its node."""
         variables = (each for part in pod["spec"]["containers"] for each in part.get("env", ()))
         given = (each.get("value") for each in variables if each["name"] == _DEFAULT_CONFIG_VARIABLE)
         name = labels_of(node).get(labels.DEVICE_PLUGIN_CONFIG) or next(given, None) or ""
@@ -78,14 +99,28 @@ class Gpus:
         return self.configs[key]
 
 
-def shared(instance: InstanceType, config: Mapping[str, Any]) -> dict[str, str]:
-    """Return what a plugin with ``config`` advertises of the GPUs of a type: each once, or several times."""
-    slicing = ((config.get("sharing") or {}).get("timeSlicing")) or {}
-    for entry in slicing.get("resources") or ():
-        if entry.get("name") == resources.GPU:
-            renamed = entry.get("rename") or (resources.GPU_SHARED if slicing.get("renameByDefault") else resources.GPU)
-            return _counted(renamed, instance.gpu_count * int(entry["replicas"]))
-    return _counted(resources.GPU, instance.gpu_count)
+def sharing(text: str) -> Sharing:
+    """Return what a configuration file of the plugin says of whole GPUs.
+
+    Raises:
+        ValueError: it is not a configuration.
+
+    """
+    try:
+        config = yaml.safe_load(text) or {}
+        slicing = (config.get("sharing") or {}).get("timeSlicing") or {}
+        entry = next((each for each in slicing.get("resources") or () if each["name"] == resources.GPU), None)
+        if entry is None:
+            return EXCLUSIVE
+        shared = resources.GPU_SHARED if slicing.get("renameByDefault") else resources.GPU
+        return Sharing(entry.get("rename") or shared, int(entry["replicas"]))
+    except (yaml.YAMLError, AttributeError, KeyError, TypeError) as error:
+        raise ValueError(f"not a configuration of the device plugin: {error}") from None
+
+
+def advertised(instance: InstanceType, sharing: Sharing) -> dict[str, str]:
+    """Return what a plugin advertises of the GPUs of a type."""
+    return _counted(sharing.resource, instance.gpu_count * sharing.replicas)
 
 
 def status_changes(status: Mapping[str, Any], wanted: Mapping[str, str]) -> dict[str, str]:
@@ -125,13 +160,17 @@ def _brings_plugin(world: World, node: Object) -> bool:
     return any(term.get("alias", "").startswith(f"{AmiFamily.BOTTLEROCKET.alias}@") for term in terms)
 
 
-def _read_config(world: World, pod: Object, name: str) -> Mapping[str, Any]:
-    """Return a named configuration out of the ConfigMap that a pod mounts; an empty one where there is none."""
+def _read_config(world: World, pod: Object, name: str) -> Sharing | None:
+    """Return what a named configuration in the ConfigMap that a pod mounts says; GPUs are exclusive without one."""
     namespace = pod["metadata"]["namespace"]
     for volume in pod["spec"].get("volumes", ()):
         mounted = (volume.get("configMap") or {}).get("name")
         found = world.api.get(rest.CONFIG_MAPS, mounted, namespace) if mounted else None
         text = ((found or {}).get("data") or {}).get(name)
         if text:
-            return yaml.safe_load(text) or {}
-    return {}
+            try:
+                return sharing(text)
+            except ValueError as error:
+                log.warning("pod %s fails over %s of ConfigMap %s: %s", name_of(pod), name, mounted, error)
+                return None
+    return EXCLUSIVE

@@ -42,16 +42,16 @@ class Scaler:
         pod = next((pod for pod in world.of(rest.PODS) if is_karpenter(pod)), None)
         self._notice_end()
         if pod is None:
-            self.stop()
+            self.stop("none of its pods is ready")
             self.pause = _FIRST_PAUSE_SECONDS
         elif self.running is None and time.monotonic() >= self.not_before:
             log.info("Karpenter starts: its pod %s is ready", name_of(pod))
             self.running = karpenter.start(self.checkout, self.kubeconfig, market(world), _environment(pod))
 
-    def stop(self) -> None:
+    def stop(self, why: str) -> None:
         """End it, if it runs."""
         if self.running is not None:
-            log.info("Karpenter stops: none of its pods is ready")
+            log.info("Karpenter stops: %s", why)
             self.running.stop()
             self.running = None
 

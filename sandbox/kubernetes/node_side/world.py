@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import logging
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
@@ -57,9 +58,11 @@ class Cache:
             except ApiError as error:
                 if error.code == http.client.NOT_FOUND:  # its definition is not there, or not any more
                     self._replace({})
+                elif error.code != http.client.GONE:  # that one only means to ask anew
+                    log.warning("%s: %s", self.kind.plural, error)
             except (OSError, http.client.HTTPException, ValueError):
                 log.debug("%s: the API server does not answer", self.kind.plural)
-            threading.Event().wait(_AGAIN_SECONDS)
+            time.sleep(_AGAIN_SECONDS)
 
     def _list(self) -> str:
         found = self._api.list(self.kind)

@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import yaml
 
 from eks_gpu.facts import labels, resources, storage, versions
 from eks_gpu.facts.instances import CATALOGUE
@@ -12,24 +13,30 @@ G5 = CATALOGUE["g5.12xlarge"]
 READY = {"conditions": [{"type": "Ready", "status": "True"}]}
 
 
-def sliced(replicas: int, **more: Any) -> dict[str, Any]:  # noqa: ANN401 - keys of the plugin's file
+def sliced(replicas: int, **more: Any) -> str:  # noqa: ANN401 - keys of the plugin's file
     entry = {"name": resources.GPU, "replicas": replicas}
-    return {"version": "v1", "sharing": {"timeSlicing": {"resources": [entry], **more}}}
+    return yaml.safe_dump({"version": "v1", "sharing": {"timeSlicing": {"resources": [entry], **more}}})
 
 
-@pytest.mark.parametrize("config", [{}, {"version": "v1"}, {"sharing": {}}, {"sharing": None}])
-def test_gpus_are_advertised_once_where_they_are_not_shared(config: dict[str, Any]) -> None:
-    assert gpus.shared(G5, config) == {resources.GPU: "4"}
+@pytest.mark.parametrize("config", ["", "version: v1", "sharing: {}", "sharing:", "sharing: {timeSlicing: {}}"])
+def test_gpus_are_advertised_once_where_they_are_not_shared(config: str) -> None:
+    assert gpus.advertised(G5, gpus.sharing(config)) == {resources.GPU: "4"}
 
 
 def test_shared_gpus_are_advertised_several_times_under_the_name_that_the_file_says() -> None:
-    assert gpus.shared(G5, sliced(3)) == {resources.GPU: "12"}
-    assert gpus.shared(G5, sliced(3, renameByDefault=True)) == {resources.GPU_SHARED: "12"}
+    assert gpus.advertised(G5, gpus.sharing(sliced(3))) == {resources.GPU: "12"}
+    assert gpus.advertised(G5, gpus.sharing(sliced(3, renameByDefault=True))) == {resources.GPU_SHARED: "12"}
+
+
+@pytest.mark.parametrize("config", ["[", "text", "- list", "sharing: {timeSlicing: {resources: [{replicas: 2}]}}"])
+def test_a_file_that_is_no_configuration_is_refused(config: str) -> None:
+    with pytest.raises(ValueError, match="not a configuration of the device plugin"):
+        gpus.sharing(config)
 
 
 def test_a_type_whose_gpus_ec2_counts_as_none_advertises_none() -> None:
     fraction = next(instance for instance in CATALOGUE.values() if instance.gpu_count == 0)
-    assert gpus.shared(fraction, {}) == {}
+    assert gpus.advertised(fraction, gpus.EXCLUSIVE) == {}
 
 
 def test_nothing_is_written_where_a_node_says_already_what_it_should() -> None:
