@@ -96,15 +96,15 @@ class Work:
                 duty.step(world)
                 self._told.pop(type(duty).__name__, None)
             except (ApiError, SandboxError, OSError, http.client.HTTPException) as error:
-                self._tell(duty, str(error))
+                self._tell(duty, error)
             except Exception as error:  # noqa: BLE001 - one object of a kind nobody thought of must not end all duties
-                self._tell(duty, "".join(traceback.format_exception(error)))
+                self._tell(duty, error, "".join(traceback.format_exception(error)))
 
-    def _tell(self, duty: Duty, problem: str) -> None:
+    def _tell(self, duty: Duty, error: Exception, more: str = "") -> None:
         name = type(duty).__name__
-        if self._told.get(name) != problem:
-            self._told[name] = problem
-            log.warning("%s: %s", name, problem)
+        if self._told.get(name) != repr(error):
+            self._told[name] = repr(error)
+            log.warning("%s: %s", name, more or error)
 
 
 def _api(checkout: Checkout) -> Rest:
