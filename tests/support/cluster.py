@@ -25,6 +25,8 @@ _STRIP_AFTER_SECONDS = 5.0
 
 _POLL_SECONDS = 0.1
 
+_DEFINITION = "CustomResourceDefinition"
+
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
@@ -65,7 +67,8 @@ def eventually(found: Callable[[], Found | None], what: str, *, seconds: float =
 def _remove(api: Api, item: Item, *, strip: bool) -> None:
     # What is gone already, or is refused because it goes with something else, is looked at again.
     with contextlib.suppress(RefusedError):
-        if strip:
+        # A definition without its finalizer goes before its objects, which the next one of its name brings back.
+        if strip and item.kind != _DEFINITION:
             metadata = {"name": item.name, "namespace": item.namespace or None, "finalizers": None}
             api.patch({"apiVersion": item.api_version, "kind": item.kind, "metadata": metadata})
         api.delete(item.api_version, item.kind, item.name, item.namespace)
