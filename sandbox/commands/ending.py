@@ -9,7 +9,6 @@ from sandbox.checkout import Checkout
 from sandbox.commands.project import OpenStack
 from sandbox.inventory import Account, regions
 
-
 _DEFINITION = " CustomResourceDefinition "
 
 
@@ -44,8 +43,8 @@ def _kubernetes(checkout: Checkout) -> int | None:
     left = inventory.contents(plane)
     if left and all(_DEFINITION in line for line in left):
         print(
-            f"Helm never deletes the definitions in a chart's crds folder; {len(left)} are left, hold no object, and go "
-            "with the cluster"
+            f"Helm never deletes the definitions in a chart's crds folder; {len(left)} are left, which hold no object "
+            "and go with the cluster"
         )
     elif left:
         return _complain(
