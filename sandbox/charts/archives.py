@@ -15,7 +15,7 @@ from typing import Any, Final
 import yaml
 
 from eks_gpu.facts.versions import Chart
-from sandbox.charts import values_schema
+from sandbox.charts import definitions, values_schema
 from sandbox.charts.definitions import DEFINITIONS
 from sandbox.errors import SandboxError
 
@@ -102,6 +102,8 @@ def _inputs(chart: Chart, written: Mapping[str, bytes]) -> str:
     """Return a digest of all that goes into a chart. Definitions are known by the version of their module."""
     source = DEFINITIONS.get(chart.name)
     digest = hashlib.sha256(repr((chart.name, source and (source, source.module.version))).encode())
+    for code in (__file__, definitions.__file__):
+        digest.update(Path(code).read_bytes())
     for path, content in sorted(written.items()):
         digest.update(f"{path}\0{len(content)}\0".encode() + content)
     return digest.hexdigest()[:16]
