@@ -43,9 +43,9 @@ def schema_problems(resource: Mapping[str, Any]) -> list[str]:
 
 
 def cel_problems(resource: Mapping[str, Any]) -> list[str]:
-    """Return which of the CRD's CEL rules, as far as they are known here, a resource breaks."""
+    """Return which of the CRD's CEL rules, as far as they are known here, a resource breaks: in the CRD's own words."""
     checks = _node_pool_rules if resource["kind"] == "NodePool" else _node_class_rules
-    return list(checks(resource["spec"]))
+    return list(dict.fromkeys(checks(resource["spec"])))
 
 
 def _node_pool_rules(spec: Mapping[str, Any]) -> Iterator[str]:
@@ -55,44 +55,94 @@ def _node_pool_rules(spec: Mapping[str, Any]) -> Iterator[str]:
     for key in keys:
         yield from _key_rules(key)
     for requirement in requirements:
-        if requirement["operator"] == "In" and not requirement["values"]:
-            yield f"{requirement['key']}: In needs a value"
-    for budget in spec.get("disruption", {}).get("budgets", []):
-        if ("schedule" in budget) != ("duration" in budget):
-            yield "a budget has schedule and duration, or neither"
+        yield from _requirement_rules(requirement)
+    if any(
+        ("schedule" in budget) != ("duration" in budget) for budget in spec.get("disruption", {}).get("budgets", [])
+    ):
+        yield "'schedule' must be set with 'duration'"
     if "replicas" in spec and "weight" in spec:
-        yield "a pool with replicas has no weight"
+        yield "'weight' is not supported on static NodePools"
+    if "replicas" in spec and set(spec.get("limits", {})) - {"nodes"}:
+        yield "only 'limits.nodes' is supported on static NodePools"
 
 
 def _key_rules(key: str) -> Iterator[str]:
     domain = key.partition("/")[0]
     if key in {labels.HOSTNAME, labels.KARPENTER_NODEPOOL}:
-        yield f"{key} is forbidden"
+        yield f'label "{key}" is restricted'
     if domain.endswith("karpenter.sh") and key not in {labels.CAPACITY_TYPE, labels.KARPENTER_NODEPOOL}:
-        yield f"{key} is in a restricted domain"
-    if domain == labels.KARPENTER_AWS_DOMAIN and key not in labels.KARPENTER_AWS_ALLOWED:
-        yield f"{key} is not in the allow-list"
+        yield 'label domain "karpenter.sh" is restricted'
+    if domain.endswith(labels.KARPENTER_AWS_DOMAIN) and key not in labels.KARPENTER_AWS_ALLOWED:
+        yield f'label domain "{labels.KARPENTER_AWS_DOMAIN}" is restricted'
+
+
+def _requirement_rules(requirement: Mapping[str, Any]) -> Iterator[str]:
+    operator, values = requirement["operator"], requirement.get("values", [])
+    if operator == "In" and not values:
+        yield "requirements with operator 'In' must have a value defined"
+    if operator in {"Gt", "Lt", "Gte", "Lte"} and not (len(values) == 1 and int(values[0]) >= 0):
+        yield "requirements operator 'Gt', 'Lt', 'Gte', or 'Lte' must have a single positive integer value"
+    if operator == "In" and len(values) < requirement.get("minValues", 0):
+        yield "requirements with 'minValues' must have at least that many values specified in the 'values' field"
 
 
 def _node_class_rules(spec: Mapping[str, Any]) -> Iterator[str]:
-    terms = spec["amiSelectorTerms"]
-    if any("alias" in term for term in terms) and (len(terms) > 1 or len(terms[0]) > 1):
-        yield "an alias stands alone"
-    if not any("alias" in term for term in terms) and "amiFamily" not in spec:
-        yield "amiFamily is needed without an alias"
+    yield from _image_rules(spec)
     if ("role" in spec) == ("instanceProfile" in spec):
-        yield "exactly one of role and instanceProfile is given"
-    for kind in ("subnetSelectorTerms", "securityGroupSelectorTerms", "capacityReservationSelectorTerms"):
-        yield from (f"{kind}: id stands alone" for term in spec.get(kind, []) if "id" in term and len(term) > 1)
-        if kind in spec and not spec[kind]:
-            yield f"{kind} is empty"
+        yield "must specify exactly one of ['role', 'instanceProfile']"
+    yield from _selector_rules(spec)
     kubelet = spec.get("kubelet", {})
-    if kubelet.get("imageGCHighThresholdPercent", 85) <= kubelet.get("imageGCLowThresholdPercent", 80):
-        yield "imageGCHighThresholdPercent is above imageGCLowThresholdPercent"
+    limits = [kubelet.get(f"imageGC{limit}ThresholdPercent") for limit in ("High", "Low")]
+    if None not in limits and limits[0] <= limits[1]:
+        yield "imageGCHighThresholdPercent must be greater than imageGCLowThresholdPercent"
+    if any(not {"snapshotID", "volumeSize"} & set(each.get("ebs", {})) for each in spec.get("blockDeviceMappings", [])):
+        yield "snapshotID or volumeSize must be defined"
     yield from _interface_rules(spec.get("networkInterfaces", []))
     for tag in spec.get("tags", {}):
-        if tag in labels.KARPENTER_OWN_TAGS or tag.startswith(labels.CLUSTER_TAG_PREFIX):
-            yield f"tag {tag} is Karpenter's own"
+        restricted = "kubernetes.io/cluster/" if tag.startswith(labels.CLUSTER_TAG_PREFIX) else tag
+        if restricted != tag or tag in labels.KARPENTER_OWN_TAGS:
+            yield f"tag contains a restricted tag matching {restricted}"
+
+
+def _image_rules(spec: Mapping[str, Any]) -> Iterator[str]:
+    terms = spec["amiSelectorTerms"]
+    alone = "is mutually exclusive, cannot be set with a combination of other"
+    for key in ("alias", "id"):
+        others = {"alias", "id", "tags", "name", "owner"} - {key}
+        if any(key in term and others & set(term) for term in terms):
+            yield f"'{key}' {alone} fields in amiSelectorTerms"
+    aliases = [term["alias"] for term in terms if "alias" in term]
+    if aliases and len(terms) > 1:
+        yield f"'alias' {alone} amiSelectorTerms"
+    if not aliases and "amiFamily" not in spec:
+        yield "must specify amiFamily if amiSelectorTerms does not contain an alias"
+    for family in ("AL2", "AL2023", "Bottlerocket"):
+        named = any(alias.partition("@")[0] == family.lower() for alias in aliases)
+        if named and spec.get("amiFamily", family) not in {family, "Custom"}:
+            article = "a" if family == "Bottlerocket" else "an"
+            yield f"if set, amiFamily must be '{family}' or 'Custom' when using {article} {family} alias"
+
+
+_SELECTORS = {
+    "subnetSelectorTerms": ("a subnet selector term", ("tags",)),
+    "securityGroupSelectorTerms": ("a security group selector term", ("tags", "name")),
+}
+
+
+def _selector_rules(spec: Mapping[str, Any]) -> Iterator[str]:
+    for selector, (term_name, others) in _SELECTORS.items():
+        terms = spec.get(selector, [])
+        if not terms:
+            yield f"{selector} cannot be empty"
+        # As the CRD has it: only if all terms are mixed.
+        elif all("id" in term and set(others) & set(term) for term in terms):
+            yield f"'id' is mutually exclusive, cannot be set with a combination of other fields in {term_name}"
+    terms = spec.get("capacityReservationSelectorTerms")
+    # Of no terms that is true, too.
+    if terms is not None and all("id" in term and len(term) > 1 for term in terms):
+        yield (
+            "'id' is mutually exclusive, cannot be set along with other fields in a capacity reservation selector term"
+        )
 
 
 def _interface_rules(interfaces: list[Mapping[str, Any]]) -> Iterator[str]:
@@ -100,12 +150,13 @@ def _interface_rules(interfaces: list[Mapping[str, Any]]) -> Iterator[str]:
     if interfaces and ((0, 0), "interface") not in zip(
         places, (interface["interfaceType"] for interface in interfaces), strict=True
     ):
-        yield "networkInterfaces need a primary interface"
-    if len(set(places)) < len(places):
-        yield "networkInterfaces repeat a place"
+        yield "networkInterfaces must include a primary interface with interfaceType='interface'"
     cards = [interface["networkCardIndex"] for interface in interfaces if interface["interfaceType"] == "efa-only"]
-    if len(set(cards)) < len(cards):
-        yield "a network card has two adapters"
+    if len(set(places)) < len(places) or len(set(cards)) < len(cards):
+        yield (
+            "networkInterfaces must not have duplicate networkCardIndex and deviceIndex pairs, and can have at most "
+            "one efa device per network card"
+        )
 
 
 @cache

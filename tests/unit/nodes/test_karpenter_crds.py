@@ -106,12 +106,14 @@ def test_rules_that_only_cel_states_are_refused() -> None:
     node_class["spec"]["networkInterfaces"].append(copy.deepcopy(node_class["spec"]["networkInterfaces"][1]))
     node_class["spec"]["tags"] = {"karpenter.sh/nodepool": "mine"}
 
-    assert cel_problems(pool) == ["karpenter.k8s.aws/instance-pods is not in the allow-list"]
+    assert cel_problems(pool) == ['label domain "karpenter.k8s.aws" is restricted']
     assert cel_problems(node_class) == [
-        "an alias stands alone",
-        "networkInterfaces repeat a place",
-        "a network card has two adapters",
-        "tag karpenter.sh/nodepool is Karpenter's own",
+        "'alias' is mutually exclusive, cannot be set with a combination of other amiSelectorTerms",
+        (
+            "networkInterfaces must not have duplicate networkCardIndex and deviceIndex pairs, and can have at most "
+            "one efa device per network card"
+        ),
+        "tag contains a restricted tag matching karpenter.sh/nodepool",
     ]
 
 

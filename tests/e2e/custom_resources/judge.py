@@ -1,0 +1,97 @@
+"""The API server as a judge: whether it would take an object, found out by dry run."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Self
+
+import yaml
+
+from eks_gpu.facts import versions
+from sandbox.charts import definitions
+from sandbox.kubernetes.api import Api, RefusedError, connect
+from tests.support.cluster import Cluster, eventually
+from tests.support.manifests import Manifest
+
+_EMITTED: Final = ("_ec2nodeclasses", "_nodepools", "_prometheusrules", "_servicemonitors")
+"""Ends of the names of files. The other definitions are large, and the server would take half a minute to serve all."""
+
+_CLUSTER_POLICY: Final = (
+    Path(definitions.__file__).parent / versions.GPU_OPERATOR.name / "crds" / "nvidia.com_clusterpolicies.yaml"
+)
+_PLACE: Final = {"Namespace", "RuntimeClass"}
+"""Kinds that must be there before an object that names one of them is judged."""
+
+
+@dataclass
+class Judge:
+    """An API server with the charts' definitions."""
+
+    api: Api
+    _made: set[tuple[str, str]] = field(default_factory=set)
+
+    @classmethod
+    @contextmanager
+    def of(cls, cluster: Cluster) -> Iterator[Self]:
+        """Define what the charts define, and wait until the server serves it."""
+        with connect(cluster.plane) as api:
+            defined = [api.create(each) for each in _definitions()]
+            for each in defined:
+                eventually(lambda each=each: _is_established(api, each), f"{each['metadata']['name']} being served")
+            yield cls(api)
+
+    def refusals(self, objects: Collection[Manifest]) -> list[str]:
+        """Return what the server has against objects, each judged as new, in the places that are among them."""
+        for each in objects:
+            if each["kind"] in _PLACE:
+                self._make(each)
+        said = ((each, self.refusal(each)) for each in objects)
+        return [f"{each['kind']} {each['metadata']['name']}: {why}" for each, why in said if why]
+
+    def refusal(self, each: Manifest) -> str:
+        """Return why the server refuses an object; nothing if it takes it."""
+        try:
+            self.api.apply(each, dry_run=True)
+        except RefusedError as error:
+            return error.message
+        return ""
+
+    def refusals_of_pods(self, objects: Collection[Manifest]) -> list[str]:
+        """Return what the server has against the pods of Deployments, which it judges only when they are made."""
+        owners = [each for each in objects if each["kind"] == "Deployment"]
+        said = ((each["metadata"]["name"], self._refusal_of_pod(each)) for each in owners)
+        return [f"pod of {name}: {why}" for name, why in said if why]
+
+    def _refusal_of_pod(self, owner: Manifest) -> str:
+        template, place = owner["spec"]["template"], owner["metadata"]["namespace"]
+        eventually(lambda: self.api.get("v1", "ServiceAccount", "default", place), f"the account of {place}")
+        name = {"name": owner["metadata"]["name"], "namespace": place}
+        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {**template["metadata"], **name}}
+        return self.refusal({**pod, "spec": template["spec"]})
+
+    def _make(self, each: Manifest) -> None:
+        key = (each["kind"], each["metadata"]["name"])
+        if key not in self._made:
+            self.api.apply(each)
+            self._made.add(key)
+
+
+def _definitions() -> list[Manifest]:
+    """Return the definitions of what the library emits, each once: two charts bring those of Karpenter."""
+    texts = {
+        Path(path).name: text
+        for source in definitions.DEFINITIONS.values()
+        for path, text in source.files()
+        if Path(path).stem.endswith(_EMITTED)
+    }
+    texts[_CLUSTER_POLICY.name] = _CLUSTER_POLICY.read_bytes()
+    return [yaml.load(text, Loader=yaml.CSafeLoader) for text in texts.values()]
+
+
+def _is_established(api: Api, definition: Manifest) -> bool:
+    found = api.get(definition["apiVersion"], definition["kind"], definition["metadata"]["name"]) or {}
+    conditions = found.get("status", {}).get("conditions", ())
+    return any(one["type"] == "Established" and one["status"] == "True" for one in conditions)
