@@ -18,6 +18,8 @@ GP3_IOPS_PER_GIB: Final = 500
 GP3_IOPS_PER_MIBPS: Final = 4
 """Fewest IOPS of a gp3 volume for each MiB/s of throughput (same source)."""
 
+LARGEST_VOLUME_GIB: Final = 59_000
+"""Largest volume of an EC2NodeClass (its CRD in Karpenter 1.14.1, checked 2026-11-21); EBS itself goes to 65536."""
 
 LONGEST_NAME: Final = 40
 """Characters that the name of a pool may have, so that what AWS calls its parts by, which adds a suffix, stays within
@@ -43,7 +45,7 @@ class Capacity(StrEnum):
 class RootVolume(Block):
     """The volume that holds container images and ephemeral storage: gp3, always encrypted."""
 
-    size_gib: int = Field(default=100, ge=100, le=65536)
+    size_gib: int = Field(default=100, ge=100, le=LARGEST_VOLUME_GIB)
     """Size in GiB. At least 100: an image of 15 GB fills Karpenter's default of 20 GiB. Give 200 for TensorRT-LLM."""
 
     throughput_mibps: int = Field(default=500, ge=250, le=2000)
