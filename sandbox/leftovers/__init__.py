@@ -39,38 +39,41 @@ class Cleared:
 def around_refresh(endpoint: str, checkout: Checkout, program: Program, stack: str) -> Iterator[None]:
     """Make good what a dead engine left in AWS, before and after the context refreshes the state of its stack.
 
-    Before it, the deletions that were under way are finished, when the providers of the engine have noticed its end and
-    make nothing any more. After it, what is in AWS and in no state is removed.
+    What the engine noted as under way comes first, for the refresh drops the notes: whoever is killed in here can begin
+    again. It waits until the providers of the engine have noticed its end and make nothing any more.
     """
     interrupted = operations(checkout, program, stack)
     if interrupted:
         time.sleep(_SETTLED_SECONDS)
-    nodes.leave(
-        checkout, (each.id for each in interrupted if (each.action, each.token) == ("deleting", nodes.NODE_GROUP))
-    )
-    finish_deletions(endpoint, interrupted)
+        settle(endpoint, checkout, interrupted)
     yield
-    clear(endpoint, checkout, stack, interrupted)
+    clear(endpoint, checkout, stack)
 
 
-def clear(endpoint: str, checkout: Checkout, stack: str, interrupted: Sequence[Operation] = ()) -> Cleared:
+def settle(endpoint: str, checkout: Checkout, interrupted: Sequence[Operation]) -> None:
+    """Finish the deletions that were under way, and undo the creations that no tag will tell of."""
+    groups = (each.id for each in interrupted if (each.action, each.token) == ("deleting", nodes.NODE_GROUP))
+    nodes.leave(checkout, groups)
+    finish_deletions(endpoint, interrupted)
+    undo_creations(endpoint, interrupted, recorded(checkout))
+
+
+def clear(endpoint: str, checkout: Checkout, stack: str) -> Cleared:
     """Remove what is left over of a stack, and say of each thing what became of it.
 
     Args:
         endpoint: the URL of the AWS stand-in.
         checkout: whose states say what is recorded.
         stack: the name of the stack, which is the value of the tag.
-        interrupted: what was under way before the state was refreshed.
 
     """
-    regions = inventory.regions(checkout) | {operation.region for operation in interrupted}
-    undone = undo_creations(endpoint, interrupted, recorded(checkout))
+    regions = inventory.regions(checkout)
     things, api_of = find(endpoint, checkout, stack, regions), apis(endpoint)
     nodes.leave(checkout, (thing.id for thing in things if thing.kind.token == nodes.NODE_GROUP))
     refused = remove(things, lambda thing: api_of(_region(thing, regions)))
     for thing, reason in refused.items():
         print(f"not removed: {thing} ({reason})")
-    return Cleared(undone + len(things) - len(refused), len(refused))
+    return Cleared(len(things) - len(refused), len(refused))
 
 
 def find(endpoint: str, checkout: Checkout, stack: str, regions: Iterable[str]) -> list[Leftover]:
@@ -88,4 +91,4 @@ def _region(thing: Leftover, regions: Iterable[str]) -> str:
     return min(regions) if thing.region == GLOBAL else thing.region
 
 
-__all__ = ["Cleared", "Leftover", "Operation", "around_refresh", "clear", "find", "operations"]
+__all__ = ["Cleared", "Leftover", "Operation", "around_refresh", "clear", "find", "operations", "settle"]

@@ -1,6 +1,6 @@
 """What a killed engine was in the middle of: deletions are finished, and creations without a tag undone.
 
-The engine notes each operation in the state before it begins it. A refresh drops these notes, so that they are read
+The engine notes each operation in the state before it begins it. A refresh drops these notes, so that they are followed
 before it.
 
 A deletion that was begun may have taken away half of a thing: a role's policies, a gateway's attachment. A refresh
@@ -63,9 +63,9 @@ def finish_deletions(endpoint: str, operations: Iterable[Operation]) -> None:
             print(f"not deleted to the end: {operation.region} {_name(operation.token)} {operation.id} ({refusal})")
 
 
-def undo_creations(endpoint: str, operations: Iterable[Operation], recorded: Recorded) -> int:
-    """Take away what was being created, cannot bear a tag, and is in no state by now; return how much it was."""
-    api_of, number = apis(endpoint), 0
+def undo_creations(endpoint: str, operations: Iterable[Operation], recorded: Recorded) -> None:
+    """Take away what was being created, cannot bear a tag, and is in no state."""
+    api_of = apis(endpoint)
     for operation in operations:
         kind = UNTAGGED.get(operation.token)
         if kind is None or operation.action not in {"creating", "updating"}:
@@ -79,8 +79,6 @@ def undo_creations(endpoint: str, operations: Iterable[Operation], recorded: Rec
             continue
         for id_ in undone:
             print(f"removed {operation.region} {kind.word} {id_} (left by an interrupted run)")
-        number += len(undone)
-    return number
 
 
 def _name(token: str) -> str:
