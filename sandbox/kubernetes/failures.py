@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import signal
+import time
 from pathlib import Path
 
 from sandbox.checkout import Checkout
@@ -16,6 +17,7 @@ from sandbox.kubernetes.records import Record
 SHOWN_LINES = 5
 _READ_BYTES = 65_536
 _WIDTH = 300
+_REAPING_SECONDS = 2.0
 
 _DISK = re.compile(r"no space left on device|disk quota exceeded", re.IGNORECASE)
 _DATABASE = re.compile(r"database space exceeded", re.IGNORECASE)
@@ -40,11 +42,17 @@ def never_ready(checkout: Checkout, record: Record, seconds: float, answer: str)
 
 def exit_status(pid: int) -> int | None:
     """Return how a process ended that this very program started; None of any other."""
-    try:
-        found, status = os.waitpid(pid, os.WNOHANG)
-    except ChildProcessError:
-        return None
-    return status if found else None
+    deadline = time.monotonic() + _REAPING_SECONDS
+    while time.monotonic() < deadline:
+        try:
+            found, status = os.waitpid(pid, os.WNOHANG)
+        except ChildProcessError:
+            return None
+        if found:
+            return status
+        # Its first thread has ended, and the system has not yet done so with the others.
+        time.sleep(0.02)
+    return None
 
 
 def _error(checkout: Checkout, record: Record, what: str, reason: str, lines: list[str]) -> SandboxError:

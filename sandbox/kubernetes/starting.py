@@ -13,7 +13,7 @@ from typing import TextIO
 from urllib.parse import urlsplit
 
 from sandbox.checkout import Checkout
-from sandbox.kubernetes import credentials, failures, records
+from sandbox.kubernetes import credentials, failures, layout, records
 from sandbox.kubernetes.parts import Part
 from sandbox.kubernetes.records import Record
 from sandbox.ports import holder
@@ -50,8 +50,11 @@ class _Start:
     answers: dict[str, str] = field(default_factory=dict)
     began: float = field(default_factory=time.monotonic)
     announced: float = 0.0
+    others_ran: bool = False
+    """Whether anything ran at the beginning; nothing does after the machine was started anew, and that is no news."""
 
     def run(self) -> Mapping[str, float]:
+        self.others_ran = any(record.alive for record in records.read_all(self.checkout))
         while len(self.ready) < len(self.wanted):
             progress = [self._advance(part) for part in self.wanted if part.name not in self.ready]
             if not any(progress):
@@ -79,8 +82,9 @@ class _Start:
         if known is not None and known.alive and known.digest == records.digest(part):
             return known
         if known is not None:
-            if not known.alive:
-                self._say(f"{part.name} had ended by itself, and is started again")
+            if not known.alive and self.others_ran:
+                log = layout.log(self.checkout, part.name)
+                self._say(f"{part.name} had ended by itself, and is started again; its log is {log}")
             records.finish(self.checkout, known)
         self.spawned.add(part.name)
         return records.spawn(self.checkout, part)

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -43,18 +43,12 @@ def kube(cluster: Cluster) -> Iterator[Api]:
         yield api
 
 
-@pytest.fixture
-def new_checkout(tmp_path: Path) -> Iterator[Callable[[str], Checkout]]:
-    """Give a test sandboxes of its own, in which nothing runs when the test is over."""
-    made: list[Checkout] = []
-
-    def make(name: str = "own") -> Checkout:
-        made.append(Checkout(tmp_path / name / "sandbox"))
-        return made[-1]
-
-    yield make
-    for checkout in made:
-        control_plane.wipe(checkout)
+@pytest.fixture(scope="session")
+def spare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Checkout]:
+    """Give tests a second sandbox to start, stop, damage and wipe; nobody knows in which state the last one left it."""
+    checkout = Checkout(tmp_path_factory.mktemp("spare") / "sandbox")
+    yield checkout
+    control_plane.wipe(checkout)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

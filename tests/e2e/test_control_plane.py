@@ -7,7 +7,7 @@ import socket
 import ssl
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.error import HTTPError
@@ -195,14 +195,12 @@ def test_a_part_that_was_killed_is_started_again_and_the_others_are_left_alone(
 
     after = {record.name: record.pid for record in records.read_all(cluster.checkout)}
     assert {part for part in before if before[part] != after[part]} == {name}
-    assert f"{name} had ended by itself, and is started again" in capsys.readouterr().err
+    assert f"{name} had ended by itself, and is started again; its log is " in capsys.readouterr().err
 
 
-def test_two_sandboxes_on_one_machine_do_not_know_of_each_other(
-    cluster: Cluster, kube: Api, new_checkout: Callable[..., Checkout]
-) -> None:
-    checkout = new_checkout()
-    other = Cluster(checkout, control_plane.start(checkout))
+def test_two_sandboxes_on_one_machine_do_not_know_of_each_other(cluster: Cluster, kube: Api, spare: Checkout) -> None:
+    other = Cluster(spare, control_plane.start(spare))
+    other.restore()
     kube.apply(_config_map("here"))
     with connect(other.plane) as there:
         assert there.get("v1", "ConfigMap", "here", "default") is None
@@ -217,8 +215,8 @@ def test_two_sandboxes_on_one_machine_do_not_know_of_each_other(
     assert kube.get("v1", "ConfigMap", "here", "default") is not None
 
 
-def test_a_token_of_another_sandbox_opens_nothing(cluster: Cluster, new_checkout: Callable[..., Checkout]) -> None:
-    other = control_plane.start(new_checkout())
+def test_a_token_of_another_sandbox_opens_nothing(cluster: Cluster, spare: Checkout) -> None:
+    other = control_plane.start(spare)
     stolen = control_plane.ControlPlane(
         other.endpoint, other.certificate_authority, cluster.plane.token, other.kubeconfig
     )
@@ -227,103 +225,99 @@ def test_a_token_of_another_sandbox_opens_nothing(cluster: Cluster, new_checkout
         api.list("v1", "Secret")
 
 
-def test_its_port_in_the_hands_of_another_program_is_one_sentence(new_checkout: Callable[..., Checkout]) -> None:
-    checkout = new_checkout()
-    plane = control_plane.start(checkout)
-    control_plane.stop(checkout)
-    port = ports.of(checkout, ports.API_SERVER)
+def test_its_port_in_the_hands_of_another_program_is_one_sentence(spare: Checkout) -> None:
+    plane = control_plane.start(spare)
+    control_plane.stop(spare)
+    port = ports.of(spare, ports.API_SERVER)
 
     with _listener(port), pytest.raises(SandboxError) as refused:
-        control_plane.start(checkout)
+        control_plane.start(spare)
 
     assert str(refused.value) == (
         f"port {port} of this machine, at which the Kubernetes of this sandbox answers, is used by process "
         f"{os.getpid()}; end that program and run again, or `make clean-sandbox` to forget everything and begin at "
         "another port"
     )
-    assert control_plane.start(checkout) == plane
+    assert control_plane.start(spare) == plane
 
 
-def test_any_other_port_that_is_taken_is_given_up(new_checkout: Callable[..., Checkout]) -> None:
-    checkout = new_checkout()
-    plane = control_plane.start(checkout)
-    control_plane.stop(checkout)
-    before = ports.reserve(checkout)
+def test_any_other_port_that_is_taken_is_given_up(spare: Checkout) -> None:
+    plane = control_plane.start(spare)
+    control_plane.stop(spare)
+    before = ports.reserve(spare)
 
     with _listener(before[ports.ETCD]):
-        assert control_plane.start(checkout) == plane
+        assert control_plane.start(spare) == plane
 
-    after = ports.reserve(checkout)
+    after = ports.reserve(spare)
     assert {name for name in before if before[name] != after[name]} == {ports.ETCD}
 
 
-def test_a_wipe_forgets_objects_secrets_and_processes(new_checkout: Callable[..., Checkout]) -> None:
-    checkout = new_checkout()
-    first = control_plane.start(checkout)
+def test_a_wipe_forgets_objects_secrets_and_processes(spare: Checkout) -> None:
+    first = control_plane.start(spare)
     with connect(first) as api:
         api.apply(_config_map("forgotten"))
-    pids = [one.pid for one in usage.of(checkout)]
+    pids = [one.pid for one in usage.of(spare)]
 
-    control_plane.wipe(checkout)
+    control_plane.wipe(spare)
 
     assert not any(start_time(pid) for pid in pids)
-    assert not layout.folder(checkout).exists()
-    control_plane.wipe(checkout)
+    assert not layout.folder(spare).exists()
+    control_plane.wipe(spare)
 
-    second = control_plane.start(checkout)
+    second = control_plane.start(spare)
     assert second.token != first.token
     with connect(second) as api:
         assert api.get("v1", "ConfigMap", "forgotten", "default") is None
 
 
 def test_a_part_that_cannot_run_is_named_with_its_log_and_the_next_start_goes_on(
-    new_checkout: Callable[..., Checkout],
+    spare: Checkout,
 ) -> None:
-    checkout = new_checkout()
-    control_plane.start(checkout)
-    control_plane.stop(checkout)
-    damaged = layout.stages(checkout)
+    control_plane.start(spare)
+    control_plane.stop(spare)
+    damaged = layout.stages(spare)
     whole = damaged.read_text()
     damaged.write_text(whole.splitlines()[0] + "\nkind: Nonsense: nonsense\n")
-
-    with pytest.raises(SandboxError) as refused:
-        control_plane.start(checkout)
+    try:
+        with pytest.raises(SandboxError) as refused:
+            control_plane.start(spare)
+    finally:
+        damaged.unlink()
 
     first, *said = str(refused.value).splitlines()
-    assert first == f"kwok ended with exit code 1; its log is {checkout.logs / 'kwok.log'}"
+    assert first == f"kwok ended with exit code 1; its log is {spare.logs / 'kwok.log'}"
     assert said
-    damaged.unlink()
-    control_plane.start(checkout)
+    control_plane.start(spare)
     assert damaged.read_text() == whole
 
 
-def test_no_process_outlives_the_folder_of_its_sandbox(new_checkout: Callable[..., Checkout]) -> None:
-    checkout = new_checkout()
-    control_plane.start(checkout)
-    pids = [one.pid for one in usage.of(checkout)]
+def test_no_process_outlives_the_folder_of_its_sandbox(spare: Checkout) -> None:
+    control_plane.start(spare)
+    pids = [one.pid for one in usage.of(spare)]
 
-    shutil.rmtree(checkout.directory)
+    shutil.rmtree(spare.directory)
 
     eventually(lambda: not any(start_time(pid) for pid in pids), "the end of every part")
 
 
-def test_an_interrupted_start_can_be_continued_and_stopped(new_checkout: Callable[..., Checkout]) -> None:
-    checkout = new_checkout()
-    environment = {**os.environ, DIRECTORY_VARIABLE: str(checkout.directory), "PYTHONPATH": str(ROOT)}
+def test_an_interrupted_start_can_be_continued_and_stopped(spare: Checkout) -> None:
+    control_plane.stop(spare)
+    environment = {**os.environ, DIRECTORY_VARIABLE: str(spare.directory), "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "sandbox.kubernetes", "start"]
     with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as starting:
-        eventually(lambda: records.read(checkout, "kube-apiserver"), "the start of the API server")
+        eventually(lambda: records.read(spare, "kube-apiserver"), "the start of the API server")
         starting.send_signal(signal.SIGINT)
         assert starting.stderr is not None
         assert starting.stderr.read().splitlines()[-1].startswith("interrupted; the same command goes on from there")
     assert starting.returncode == 130
-    begun = {record.pid for record in records.read_all(checkout)}
+    begun = {record.pid for record in records.read_all(spare)}
 
-    control_plane.start(checkout)
-    assert begun <= {record.pid for record in records.read_all(checkout)}
+    control_plane.start(spare)
+    assert begun <= {record.pid for record in records.read_all(spare)}
 
-    pids = [one.pid for one in usage.of(checkout)]
-    assert control_plane.stop(checkout)
+    pids = [one.pid for one in usage.of(spare)]
+    assert control_plane.stop(spare)
     assert not any(start_time(pid) for pid in pids)
 
 

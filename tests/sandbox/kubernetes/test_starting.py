@@ -103,6 +103,20 @@ def test_what_was_started_otherwise_is_started_anew(own: Checkout, server: Make)
 def test_what_has_ended_is_started_again_and_that_is_said(
     own: Checkout, server: Make, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    one, two = server("one"), server("two")
+    starting.bring_up(own, (one, two))
+    before = records.read(own, "one")
+    assert before is not None
+    os.kill(before.pid, signal.SIGKILL)
+    eventually(lambda: not before.alive, "its end")
+
+    starting.bring_up(own, (one, two))
+
+    log = layout.log(own, "one")
+    assert capsys.readouterr().err == f"one had ended by itself, and is started again; its log is {log}\n"
+
+
+def test_that_everything_has_ended_is_no_news(own: Checkout, server: Make, capsys: pytest.CaptureFixture[str]) -> None:
     part = server()
     starting.bring_up(own, (part,))
     before = records.read(own, "one")
@@ -112,7 +126,7 @@ def test_what_has_ended_is_started_again_and_that_is_said(
 
     starting.bring_up(own, (part,))
 
-    assert capsys.readouterr().err == "one had ended by itself, and is started again\n"
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize(
