@@ -29,13 +29,17 @@ NAMES_INSTANCES: Final = frozenset(
 """Keys by which somebody who wants GPU instances says so. Whoever requires none of them gets GPUs by omission."""
 
 
-def instance_labels(instance: InstanceType) -> Mapping[str, str]:
-    """Return the labels that are the same on every node of the type."""
+def instance_labels(instance: InstanceType) -> Mapping[str, str | None]:
+    """Return the labels that are the same on every node of the type; None for one that no node of it has.
+
+    As Karpenter computes them (karpenter-provider-aws v1.14.1, pkg/providers/instancetype/types.go, checked
+    2026-11-21). EKS sets the first three on nodes of managed groups; the others are Karpenter's.
+    """
     return _labels(instance.name)
 
 
 @cache
-def _labels(name: str) -> Mapping[str, str]:
+def _labels(name: str) -> Mapping[str, str | None]:
     instance = CATALOGUE[name]
     family = _FAMILY.match(instance.family)
     category, generation = family.groups() if family else (instance.family, "")
@@ -50,10 +54,16 @@ def _labels(name: str) -> Mapping[str, str]:
             labels.INSTANCE_SIZE: instance.size,
             labels.INSTANCE_CPU: str(instance.vcpu),
             labels.INSTANCE_MEMORY: str(instance.memory_mib),
-            labels.INSTANCE_LOCAL_NVME: str(instance.local_nvme_gb),
+            labels.INSTANCE_EBS_BANDWIDTH: _unless_zero(instance.ebs_bandwidth_mbps),
+            labels.INSTANCE_NETWORK_BANDWIDTH: _unless_zero(instance.network_bandwidth_mbps),
+            labels.INSTANCE_LOCAL_NVME: _unless_zero(instance.local_nvme_gb),
             labels.INSTANCE_GPU_NAME: instance.gpu_name,
             labels.INSTANCE_GPU_COUNT: str(instance.gpu_count),
             labels.INSTANCE_GPU_MEMORY: str(instance.gpu_memory_mib),
             labels.INSTANCE_GPU_MANUFACTURER: labels.ACCELERATOR_NVIDIA,
         }
     )
+
+
+def _unless_zero(amount: int) -> str | None:
+    return str(amount) if amount else None

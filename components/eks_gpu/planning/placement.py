@@ -12,7 +12,7 @@ from eks_gpu.facts.instances import InstanceType
 from eks_gpu.facts.taints import Effect, Taint
 from eks_gpu.planning.instance_labels import instance_labels
 from eks_gpu.planning.pod_template import PodTemplate, Toleration
-from eks_gpu.planning.pool import Pool
+from eks_gpu.planning.pool import Pool, PoolKind
 from eks_gpu.planning.reading import need
 from eks_gpu.planning.requirements import Requirement
 
@@ -28,12 +28,13 @@ def tolerates(pod: PodTemplate, taints: tuple[Taint, ...]) -> bool:
     """Return whether a pod tolerates every taint that would keep it off.
 
     EKS runs the ExtendedResourceToleration admission plugin: a pod that asks for an extended resource tolerates
-    taints whose key is that resource's name.
+    taints with the effect NoSchedule whose key is that resource's name (kubernetes v1.35.0,
+    plugin/pkg/admission/extendedresourcetoleration, checked 2026-11-21).
     """
     free = pod.extended_resources
     return all(
         taint.effect not in _KEPT_OFF_BY
-        or taint.key in free
+        or (taint.key in free and taint.effect is Effect.NO_SCHEDULE)
         or any(_consents(toleration, taint) for toleration in need(pod.tolerations))
         for taint in taints
     )
@@ -59,27 +60,46 @@ def types_selected(pool: Pool, pod: PodTemplate) -> tuple[InstanceType, ...]:
 
 
 def _meets(pool: Pool, instance: InstanceType, wanted: tuple[Requirement, ...]) -> bool:
-    fixed: Mapping[str, str] = {**instance_labels(instance), **need(pool.labels)}
+    fixed: Mapping[str, str | None] = {**_labels_of_type(pool, instance), **need(pool.labels)}
     return all(_satisfiable(pool, fixed, requirement) for requirement in wanted)
 
 
-def _satisfiable(pool: Pool, fixed: Mapping[str, str], wanted: Requirement) -> bool:
+def _labels_of_type(pool: Pool, instance: InstanceType) -> Mapping[str, str | None]:
+    """Return what the type puts on the pool's nodes: Karpenter describes it at length, EKS does not."""
+    all_ = instance_labels(instance)
+    if pool.kind is PoolKind.NODE_POOL:
+        return all_
+    return {key: value for key, value in all_.items() if not key.startswith(keys.KARPENTER_AWS_DOMAIN)}
+
+
+def _satisfiable(pool: Pool, fixed: Mapping[str, str | None], wanted: Requirement) -> bool:
     """Return whether some node of the pool can meet ``wanted``."""
     if wanted.key in fixed:
         return wanted.admits(fixed[wanted.key])
     if wanted.key in {keys.CAPACITY_TYPE, keys.EKS_CAPACITY_TYPE}:
-        return wanted.admits_any(_spelled(wanted.key, need(pool.capacity_types)))
+        return wanted.admits_any(_capacity_labels(pool, wanted.key))
     own = [requirement for requirement in need(pool.requirements) if requirement.key == wanted.key]
     offered = [value for requirement in own if requirement.operator == "In" for value in requirement.values]
     if offered:
         return wanted.admits_any([value for value in offered if all(other.admits(value) for other in own)])
-    if own or wanted.key in {keys.ZONE, keys.REGION, keys.HOSTNAME}:
+    if own or _set_by_others(pool, wanted.key):
         # Any value, or one we cannot see: the pod may name the one it wants, within what the pool forbids.
         return wanted.operator != "DoesNotExist"
     return wanted.admits(None)
 
 
-def _spelled(key: str, capacity_types: frozenset[str]) -> frozenset[str]:
-    if key == keys.CAPACITY_TYPE:
-        return capacity_types
-    return frozenset(value.upper().replace("-", "_") for value in capacity_types)
+def _capacity_labels(pool: Pool, key: str) -> frozenset[str]:
+    """Return the values that a label of the capacity type can have: each maker of nodes sets only its own label."""
+    capacity_types = need(pool.capacity_types)
+    if pool.kind is PoolKind.NODE_POOL:
+        return capacity_types if key == keys.CAPACITY_TYPE else frozenset()
+    if pool.kind is PoolKind.NODE_GROUP and key == keys.EKS_CAPACITY_TYPE:
+        return frozenset(value.upper().replace("-", "_") for value in capacity_types)
+    return frozenset()
+
+
+def _set_by_others(pool: Pool, key: str) -> bool:
+    """Return whether nodes carry a label whose value is not in the model: of their place, or set by Karpenter."""
+    if key in {keys.ZONE, keys.ZONE_ID, keys.REGION, keys.HOSTNAME}:
+        return True
+    return pool.kind is PoolKind.NODE_POOL and (key == keys.KARPENTER_NODEPOOL or key in keys.KARPENTER_AWS_ALLOWED)

@@ -135,6 +135,12 @@ def test_w02_a_taint_of_the_pools_own_is_not() -> None:
     assert not admits(guarded, pod(tolerations=[{"key": "team", "value": "other"}]))
 
 
+def test_n05_eks_adds_no_toleration_of_an_effect_that_evicts() -> None:
+    evicting = Taint(GPU.key, GPU.value, Effect.NO_EXECUTE)
+    assert not tolerates(pod(tolerations=[]), (evicting,))
+    assert tolerates(pod(tolerations=[evicting.toleration()]), (evicting,))
+
+
 def test_a_preference_keeps_nobody_off() -> None:
     assert tolerates(pod(), (Taint("team", "x", Effect.PREFER_NO_SCHEDULE),))
 
@@ -155,11 +161,40 @@ def test_a_pod_that_asks_for_no_gpu_needs_a_toleration() -> None:
         ({labels.ZONE: "us-east-1a"}, ["g5.xlarge", "g5.2xlarge"]),
         ({labels.CAPACITY_TYPE: "on-demand"}, ["g5.xlarge", "g5.2xlarge"]),
         ({labels.CAPACITY_TYPE: "spot"}, []),
-        ({labels.EKS_CAPACITY_TYPE: "ON_DEMAND"}, ["g5.xlarge", "g5.2xlarge"]),
+        ({labels.EKS_CAPACITY_TYPE: "ON_DEMAND"}, []),
+        ({labels.KARPENTER_NODEPOOL: "any"}, ["g5.xlarge", "g5.2xlarge"]),
+        ({labels.INSTANCE_NETWORK_BANDWIDTH: "5000"}, ["g5.2xlarge"]),
+        ({f"{labels.KARPENTER_AWS_DOMAIN}/instance-hypervisor": "nitro"}, ["g5.xlarge", "g5.2xlarge"]),
+        ({f"{labels.KARPENTER_AWS_DOMAIN}/instance-vendor": "nitro"}, []),
     ],
 )
 def test_n04_a_selector_is_met_by_labels_of_type_and_pool(selector: dict[str, str], selected: list[str]) -> None:
     assert names(types_selected(pool(), pod(nodeSelector=selector))) == selected
+
+
+@pytest.mark.parametrize(
+    ("selector", "admitted"),
+    [
+        ({labels.EKS_CAPACITY_TYPE: "ON_DEMAND"}, True),
+        ({labels.EKS_CAPACITY_TYPE: "SPOT"}, False),
+        ({labels.CAPACITY_TYPE: "on-demand"}, False),
+        ({labels.INSTANCE_GPU_NAME: "a10g"}, False),
+        ({labels.KARPENTER_NODEPOOL: "any"}, False),
+        ({labels.ZONE: "us-east-1a"}, True),
+    ],
+)
+def test_n04_nodes_of_a_managed_group_carry_labels_of_eks_and_none_of_karpenter(
+    selector: dict[str, str], admitted: bool
+) -> None:
+    assert admits(Stack([examples.node_group()]).pools[0], pod(nodeSelector=selector)) is admitted
+
+
+def test_n04_a_type_without_disks_of_its_own_has_no_label_for_them() -> None:
+    mixed = pool(types=("g5g.xlarge", "g5.xlarge"))
+    with_disks = [requirement(labels.INSTANCE_LOCAL_NVME, "Exists")]
+    without = [requirement(labels.INSTANCE_LOCAL_NVME, "DoesNotExist")]
+    assert names(types_selected(mixed, pod(affinity=affinity(with_disks)))) == ["g5.xlarge"]
+    assert names(types_selected(mixed, pod(affinity=affinity(without)))) == ["g5g.xlarge"]
 
 
 def test_n04_a_pools_own_requirement_offers_its_values() -> None:
