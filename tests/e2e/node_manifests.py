@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from eks_gpu.facts import labels, resources, storage, taints, versions
-from sandbox.kubernetes.nodes import NodeGroupShape, Subnet
+from sandbox.kubernetes.node_groups import NodeGroupShape, Subnet
 
 NAMESPACE = "default"
 SUBNETS = (Subnet("us-east-1a", "10.40.0.0/20"), Subnet("us-east-1b", "10.40.16.0/20"))

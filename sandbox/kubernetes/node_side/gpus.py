@@ -17,6 +17,7 @@ from eks_gpu.facts import ami, gpu_software, labels, resources, versions
 from eks_gpu.facts.ami import AmiFamily
 from eks_gpu.facts.instances import CATALOGUE, InstanceType
 from sandbox.kubernetes import rest
+from sandbox.kubernetes.node_groups import AMI_ANNOTATION
 from sandbox.kubernetes.node_side.world import (
     NODE_CLASSES,
     World,
@@ -27,7 +28,7 @@ from sandbox.kubernetes.node_side.world import (
     log,
     name_of,
 )
-from sandbox.kubernetes.nodes import AMI_ANNOTATION, is_ready
+from sandbox.kubernetes.nodes import is_ready
 from sandbox.kubernetes.rest import Object
 
 _NVIDIA_PODS: Final = (

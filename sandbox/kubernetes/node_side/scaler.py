@@ -18,8 +18,9 @@ from sandbox.checkout import Checkout
 from sandbox.kubernetes import karpenter, rest
 from sandbox.kubernetes.instance_types import Market
 from sandbox.kubernetes.karpenter import Karpenter
+from sandbox.kubernetes.node_groups import ZONES_ANNOTATION
 from sandbox.kubernetes.node_side.world import World, annotations_of, is_going, labels_of, log, name_of
-from sandbox.kubernetes.nodes import ZONES_ANNOTATION, is_ready
+from sandbox.kubernetes.nodes import is_ready
 from sandbox.kubernetes.rest import Object
 
 _FIRST_PAUSE_SECONDS: Final = 1.0

@@ -15,7 +15,7 @@ from eks_gpu.observability import exporter, prometheus
 from eks_gpu.settings.monitoring import BundledPrometheus
 from sandbox.kubernetes import environment, nodes
 from sandbox.kubernetes.api import connect
-from sandbox.kubernetes.nodes import NodeGroupShape, Subnet
+from sandbox.kubernetes.node_groups import NodeGroupShape, Subnet
 from tests.support.cluster import Cluster, eventually
 from tests.support.engine import Bench, Result
 
@@ -67,7 +67,7 @@ MISSPELT: Final[Release] = {
 }
 UNKNOWN_VERSION: Final = "9.9.9"
 ELSEWHERE: Final = "https://charts.example.com/stable"
-KINDS: Final = (
+KINDS: Final[tuple[tuple[str, str], ...]] = (
     ("apps/v1", "Deployment"),
     ("apps/v1", "DaemonSet"),
     ("apps/v1", "StatefulSet"),

@@ -12,7 +12,7 @@ from eks_gpu.facts import taints
 from sandbox.errors import SandboxError
 from sandbox.kubernetes import VARIABLE, control_plane, nodes
 from sandbox.kubernetes.control_plane import ControlPlane
-from sandbox.kubernetes.nodes import NodeGroupShape, Subnet
+from sandbox.kubernetes.node_groups import NodeGroupShape, Subnet
 from sandbox.providers.aws.provider import Aws
 from sandbox.providers.naming import NameRequest
 from sandbox.providers.stand_in import StandInError, Stored

@@ -17,7 +17,7 @@ from sandbox.providers.wire import Properties
 
 if TYPE_CHECKING:
     from sandbox.kubernetes.control_plane import ControlPlane
-    from sandbox.kubernetes.nodes import NodeGroupShape
+    from sandbox.kubernetes.node_groups import NodeGroupShape
     from sandbox.providers.aws.api import Api
 
 _DEFAULT_VOLUME_GIB: Final = 20
@@ -80,7 +80,7 @@ def _told() -> Iterator[None]:
 
 
 def _shape(api: Api, group: Properties) -> NodeGroupShape:
-    from sandbox.kubernetes.nodes import NodeGroupShape, Subnet  # noqa: PLC0415 - as above
+    from sandbox.kubernetes.node_groups import NodeGroupShape, Subnet  # noqa: PLC0415 - as above
 
     subnets = api.call("ec2", "describe_subnets", SubnetIds=group["subnetIds"])["Subnets"]
     template = group.get("launchTemplate") or {}

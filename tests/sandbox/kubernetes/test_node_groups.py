@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from eks_gpu.facts import labels, resources, taints
-from sandbox.kubernetes import nodes, stages
-from sandbox.kubernetes.nodes import NodeGroupShape, Subnet
+from sandbox.kubernetes import node_groups, stages
+from sandbox.kubernetes.node_groups import NodeGroupShape, Subnet
 
 SUBNET = Subnet("eu-west-1b", "10.40.16.0/28")
 
@@ -30,7 +30,7 @@ def shape(**changes: Any) -> NodeGroupShape:  # noqa: ANN401 - the fields of a s
 
 
 def test_a_node_carries_the_labels_and_taints_of_its_group_in_kubernetes_spelling() -> None:
-    node = nodes.node(shape(), SUBNET)
+    node = node_groups.new_node(shape(), SUBNET)
     found = node["metadata"]["labels"]
     assert labels.pool_labels("a10g", "inference").items() <= found.items()
     assert found[labels.EKS_NODE_GROUP] == "g5"
@@ -42,29 +42,29 @@ def test_a_node_carries_the_labels_and_taints_of_its_group_in_kubernetes_spellin
 
 
 def test_a_taint_without_a_value_stays_without() -> None:
-    node = nodes.node(shape(taints=({"key": "startup", "effect": "NO_EXECUTE"},)), SUBNET)
+    node = node_groups.new_node(shape(taints=({"key": "startup", "effect": "NO_EXECUTE"},)), SUBNET)
     assert node["spec"]["taints"] == [{"key": "startup", "effect": "NoExecute"}]
 
 
 def test_a_node_has_no_gpu_before_a_device_plugin_runs_there() -> None:
-    status = nodes.node(shape(), SUBNET)["status"]
+    status = node_groups.new_node(shape(), SUBNET)["status"]
     for each in (status["capacity"], status["allocatable"]):
         assert not any(resources.is_gpu(name) for name in each)
         assert each.keys() == {resources.CPU, resources.MEMORY, resources.PODS, resources.EPHEMERAL_STORAGE}
 
 
 def test_a_node_has_the_disk_of_its_launch_template_and_no_more_pods_than_eks_allows() -> None:
-    status = nodes.node(shape(), SUBNET)["status"]
+    status = node_groups.new_node(shape(), SUBNET)["status"]
     assert status["capacity"][resources.EPHEMERAL_STORAGE] == "150Gi"
     assert status["capacity"][resources.PODS] == "250"
-    small = nodes.node(shape(instance_types=("m7i.4xlarge",)), SUBNET)["status"]
+    small = node_groups.new_node(shape(instance_types=("m7i.4xlarge",)), SUBNET)["status"]
     assert small["allocatable"][resources.PODS] == "110"
 
 
 def test_the_address_is_one_of_the_subnet_that_aws_leaves_free() -> None:
     network = ipaddress.ip_network(SUBNET.cidr)
     usable = {str(address) for address in list(network)[4:-1]}
-    drawn = {nodes.node(shape(), SUBNET)["status"]["addresses"][0]["address"] for _ in range(200)}
+    drawn = {node_groups.new_node(shape(), SUBNET)["status"]["addresses"][0]["address"] for _ in range(200)}
     assert drawn <= usable
     assert len(drawn) > 1
 
@@ -73,7 +73,7 @@ def test_the_address_is_one_of_the_subnet_that_aws_leaves_free() -> None:
     ("region", "domain"), [("us-east-1", "ec2.internal"), ("eu-west-1", "eu-west-1.compute.internal")]
 )
 def test_a_node_is_named_after_its_address_as_ec2_does(region: str, domain: str) -> None:
-    node = nodes.node(shape(region=region), SUBNET)
+    node = node_groups.new_node(shape(region=region), SUBNET)
     address = node["status"]["addresses"][0]["address"]
     assert node["metadata"]["name"] == f"ip-{address.replace('.', '-')}.{domain}"
     assert node["metadata"]["labels"][labels.HOSTNAME] == node["metadata"]["name"]
