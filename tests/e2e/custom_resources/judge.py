@@ -5,23 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Final, Self
 
-import yaml
-
-from eks_gpu.facts import versions
-from sandbox.charts import definitions
 from sandbox.kubernetes.api import Api, RefusedError, connect
 from tests.support.cluster import Cluster, eventually
+from tests.support.definitions import define
 from tests.support.manifests import Manifest
 
-_EMITTED: Final = ("_ec2nodeclasses", "_nodepools", "_prometheusrules", "_servicemonitors")
-"""Ends of the names of files. The other definitions are large, and the server would take half a minute to serve all."""
-
-_CLUSTER_POLICY: Final = (
-    Path(definitions.__file__).parent / versions.GPU_OPERATOR.name / "crds" / "nvidia.com_clusterpolicies.yaml"
-)
 _PLACE: Final = {"Namespace", "RuntimeClass"}
 """Kinds that must be there before an object that names one of them is judged."""
 
@@ -38,9 +28,7 @@ class Judge:
     def of(cls, cluster: Cluster) -> Iterator[Self]:
         """Define what the charts define, and wait until the server serves it."""
         with connect(cluster.plane) as api:
-            defined = [api.create(each) for each in _definitions()]
-            for each in defined:
-                eventually(lambda each=each: _is_established(api, each), f"{each['metadata']['name']} being served")
+            define(api)
             yield cls(api)
 
     def refusals(self, objects: Collection[Manifest]) -> list[str]:
@@ -77,21 +65,3 @@ class Judge:
         if key not in self._made:
             self.api.apply(each)
             self._made.add(key)
-
-
-def _definitions() -> list[Manifest]:
-    """Return the definitions of what the library emits, each once: two charts bring those of Karpenter."""
-    texts = {
-        Path(path).name: text
-        for source in definitions.DEFINITIONS.values()
-        for path, text in source.files()
-        if Path(path).stem.endswith(_EMITTED)
-    }
-    texts[_CLUSTER_POLICY.name] = _CLUSTER_POLICY.read_bytes()
-    return [yaml.load(text, Loader=yaml.CSafeLoader) for text in texts.values()]
-
-
-def _is_established(api: Api, definition: Manifest) -> bool:
-    found = api.get(definition["apiVersion"], definition["kind"], definition["metadata"]["name"]) or {}
-    conditions = found.get("status", {}).get("conditions", ())
-    return any(one["type"] == "Established" and one["status"] == "True" for one in conditions)
