@@ -15,6 +15,9 @@ from sandbox.kubernetes import layout
 from sandbox.kubernetes.records import Record
 
 SHOWN_LINES = 5
+
+FULL_BYTES = 16_000_000
+"""With less than this on the disk, it is to blame for whatever ends: etcd's log of writes grows by 64 MB at a time."""
 _READ_BYTES = 65_536
 _WIDTH = 300
 _REAPING_SECONDS = 2.0
@@ -22,14 +25,16 @@ _REAPING_SECONDS = 2.0
 _DISK = re.compile(r"no space left on device|disk quota exceeded", re.IGNORECASE)
 _DATABASE = re.compile(r"database space exceeded", re.IGNORECASE)
 _PORT = re.compile(r"address already in use", re.IGNORECASE)
-_TELLING = re.compile(r"^F\d{4} |^panic: |^fatal error: |^error: |\berr=|level=(error|fatal)|\bError\b|^E\d{4} ")
-"""How the parts begin a line that says why they end: klog's F and E, Go's and our own."""
+_TELLING = re.compile(
+    r"^F\d{4} |^panic: |^fatal error: |^error: |\berr=|level=(error|fatal)|\t(fatal|panic|error)\t|\bError\b|^E\d{4} "
+)
+"""How the parts write a line that says why they end: klog, Go itself, etcd, ours."""
 
 
 def ended(checkout: Checkout, record: Record, status: int | None) -> SandboxError:
     """Return what to say of a part that ended by itself; ``status`` is as `os.waitpid` gives it, if it is known."""
     lines = _said(checkout, record)
-    return _error(checkout, record, f"{record.name} ended{_how(status)}", _reason(lines, status), lines)
+    return _error(checkout, record, f"{record.name} ended{_how(status)}", _reason(checkout, lines, status), lines)
 
 
 def never_ready(checkout: Checkout, record: Record, seconds: float, answer: str) -> SandboxError:
@@ -37,7 +42,9 @@ def never_ready(checkout: Checkout, record: Record, seconds: float, answer: str)
     lines = _said(checkout, record)
     said = f" ({answer})" if answer else ""
     what = f"{record.name} is not ready after {seconds:.0f} s{said}"
-    return _error(checkout, record, what, _reason(lines, None) or "the machine may be too busy; run again", lines)
+    return _error(
+        checkout, record, what, _reason(checkout, lines, None) or "the machine may be too busy; run again", lines
+    )
 
 
 def exit_status(pid: int) -> int | None:
@@ -69,9 +76,10 @@ def _how(status: int | None) -> str:
     return f" with exit code {code}" if code >= 0 else f" by {signal.Signals(-code).name}"
 
 
-def _reason(lines: list[str], status: int | None) -> str:
+def _reason(checkout: Checkout, lines: list[str], status: int | None) -> str:
     text = "\n".join(lines)
-    if _DISK.search(text):
+    # What a full disk makes a part say does not get onto it either.
+    if _DISK.search(text) or free_bytes(checkout) < FULL_BYTES:
         return "the disk is full; free some space, and run again"
     if _DATABASE.search(text):
         return "its database is full; `make clean-sandbox` begins with an empty one"

@@ -14,7 +14,7 @@ import pytest
 
 from sandbox.checkout import Checkout
 from sandbox.errors import SandboxError
-from sandbox.kubernetes import control_plane, credentials, layout, records, starting, usage, watch
+from sandbox.kubernetes import control_plane, credentials, failures, layout, records, starting, usage, watch
 from sandbox.kubernetes.parts import Part
 from sandbox.ports import HOST, free
 from sandbox.processes import end, start_time
@@ -191,6 +191,15 @@ def test_nothing_outlives_the_folder_of_its_sandbox(own: Checkout, server: Make)
     folder.end_the_others(but=known[0].pid)
     assert [record.alive for record in known] == [True, False]
     end(known[0].pid, known[0].started)
+
+
+def test_a_disk_that_is_full_is_to_blame_though_no_log_could_be_written(
+    own: Checkout, script: Callable[[str], Part], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(failures, "free_bytes", lambda _: 0)
+
+    with pytest.raises(SandboxError, match=r"^broken ended with exit code 1: the disk is full; free some space, and"):
+        starting.bring_up(own, (script("exit 1"),))
 
 
 def test_a_killed_part_may_be_for_want_of_memory(own: Checkout, script: Callable[[str], Part]) -> None:
