@@ -96,7 +96,8 @@ class Work:
                 duty.step(world)
                 self._told.pop(type(duty).__name__, None)
             except (ApiError, SandboxError, OSError, http.client.HTTPException) as error:
-                self._tell(duty, error)
+                if not _is_overtaken(error):
+                    self._tell(duty, error)
             except Exception as error:  # noqa: BLE001 - one object of a kind nobody thought of must not end all duties
                 self._tell(duty, error, "".join(traceback.format_exception(error)))
 
@@ -105,6 +106,11 @@ class Work:
         if self._told.get(name) != repr(error):
             self._told[name] = repr(error)
             log.warning("%s: %s", name, more or error)
+
+
+def _is_overtaken(error: Exception) -> bool:
+    """Tell whether something is only not as it was when it was looked at: it is gone, or has changed."""
+    return isinstance(error, ApiError) and error.code in {http.client.NOT_FOUND, http.client.CONFLICT}
 
 
 def _api(checkout: Checkout) -> Rest:

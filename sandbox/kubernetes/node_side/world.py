@@ -22,6 +22,11 @@ CUSTOM: Final = (CLUSTER_POLICIES, NODE_CLASSES, NODE_CLAIMS)
 """Kinds whose definitions charts bring, and take away."""
 
 _AGAIN_SECONDS: Final = 0.5
+_LATER: Final = frozenset(
+    {http.client.GONE, http.client.TOO_MANY_REQUESTS, http.client.SERVICE_UNAVAILABLE, http.client.FORBIDDEN}
+)
+"""What the API server answers to a request that is to be made again: it starts, or has forgotten that version. Rights
+it knows of a moment after it can be asked."""
 log = logging.getLogger("node-side")
 
 
@@ -58,7 +63,7 @@ class Cache:
             except ApiError as error:
                 if error.code == http.client.NOT_FOUND:  # its definition is not there, or not any more
                     self._replace({})
-                elif error.code != http.client.GONE:  # that one only means to ask anew
+                elif error.code not in _LATER:
                     log.warning("%s: %s", self.kind.plural, error)
             except (OSError, http.client.HTTPException, ValueError):
                 log.debug("%s: the API server does not answer", self.kind.plural)

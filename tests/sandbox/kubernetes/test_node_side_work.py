@@ -84,7 +84,7 @@ def test_a_kind_whose_definition_is_not_there_has_no_objects(server: Server) -> 
 
 
 def test_a_refusal_is_told_and_asked_again(server: Server, caplog: pytest.LogCaptureFixture) -> None:
-    server.refusal = ApiError(403, "not for you")
+    server.refusal = ApiError(401, "not for you")
     cache = cache_of(server)
     cache.start()
     until(lambda: "nodes: not for you" in caplog.text)
@@ -128,9 +128,7 @@ def test_nothing_is_done_before_everything_was_seen(server: Server) -> None:
     assert counting.times == 0
 
 
-@pytest.mark.parametrize(
-    "error", [ApiError(409, "conflict"), SandboxError("not built"), OSError("gone"), KeyError("k")]
-)
+@pytest.mark.parametrize("error", [ApiError(500, "broken"), SandboxError("not built"), OSError("gone"), KeyError("k")])
 def test_a_duty_that_fails_is_told_once_and_stops_no_other(
     world: World, error: Exception, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -145,6 +143,13 @@ def test_a_duty_that_fails_is_told_once_and_stops_no_other(
         work.do(world)
     assert counting.times == 4
     assert len([record for record in caplog.records if record.message.startswith("Failing: ")]) == 2
+
+
+@pytest.mark.parametrize("code", [404, 409])
+def test_what_has_changed_meanwhile_is_no_problem(world: World, code: int, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
+        Work((Failing(ApiError(code, "gone")),)).do(world)
+    assert caplog.records == []
 
 
 def test_every_kind_is_watched(world: World) -> None:
