@@ -18,6 +18,7 @@ from sandbox.leftovers import interruptions, kinds
 from sandbox.programs import Program
 from sandbox.providers.aws.kept import keepers
 from sandbox.providers.aws.provider import Aws
+from sandbox.providers.sdk import Sdk
 from sandbox.providers.stand_in import StandInError, Stored
 
 REGION = "eu-west-1"
@@ -38,17 +39,20 @@ class World:
 
     checkout: Checkout
     endpoint: str
+    sdk: Sdk
     made: dict[str, Made] = field(default_factory=dict)
+    providers: dict[str | None, Aws] = field(default_factory=dict)
 
     @property
     def contents(self) -> list[str]:
         return Account(self.endpoint).contents([REGION])
 
     def provider(self, stack: str | None = STACK) -> Aws:
-        provider = Aws(endpoint=self.endpoint)
-        tags = {"eks-gpu:stack": stack} if stack else {}
-        provider.configure({"region": REGION, "defaultTags": {"tags": tags}})
-        return provider
+        if stack not in self.providers:
+            provider = self.providers[stack] = Aws(self.sdk, self.endpoint)
+            tags = {"eks-gpu:stack": stack} if stack else {}
+            provider.configure({"region": REGION, "defaultTags": {"tags": tags}})
+        return self.providers[stack]
 
     def make(self, name: str, token: str, stack: str | None = STACK, /, **inputs: object) -> Stored:
         """Make a resource; a value ``@vpc`` stands for the id of the resource ``vpc``."""
@@ -104,14 +108,19 @@ def endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     aws.stop(own)
 
 
+@pytest.fixture(scope="module")
+def sdk() -> Sdk:
+    return Sdk("pulumi_aws")
+
+
 @pytest.fixture
-def world(checkout: Checkout, endpoint: str) -> World:
+def world(checkout: Checkout, endpoint: str, sdk: Sdk) -> World:
     """Give a test an AWS in which nobody has made anything yet."""
     server = http.client.HTTPConnection(endpoint.removeprefix("http://"))
     server.request("POST", "/moto-api/reset")
     assert server.getresponse().status == http.client.OK
     server.close()
-    return World(checkout, endpoint)
+    return World(checkout, endpoint, sdk)
 
 
 def network(world: World) -> None:
