@@ -16,7 +16,7 @@ import yaml
 from eks_gpu.facts import versions
 from eks_gpu.facts.versions import CHARTS, Chart
 from sandbox.charts import archives
-from sandbox.charts.definitions import PROMETHEUS_OPERATOR
+from sandbox.charts.definitions import DEFINITIONS, PROMETHEUS_OPERATOR
 from sandbox.errors import SandboxError
 
 ALL = list(CHARTS.values())
@@ -115,7 +115,7 @@ def test_the_operators_version_is_that_of_its_definitions(packed: Path) -> None:
 
 
 def test_karpenters_definitions_are_those_of_the_chart_that_is_installed() -> None:
-    source = archives.DEFINITIONS[versions.KARPENTER_CRD.name]
+    source = DEFINITIONS[versions.KARPENTER_CRD.name]
     assert source.module.version == versions.KARPENTER_CRD.version
 
 
