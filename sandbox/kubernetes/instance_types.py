@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from eks_gpu.facts import labels, resources
+from eks_gpu.facts.instance_labels import DESCRIBED, instance_labels
 from eks_gpu.facts.instances import CATALOGUE, InstanceType
 from sandbox.errors import SandboxError
 
@@ -124,44 +125,6 @@ def known(name: str) -> InstanceType:
     return _cpu_type(name, found.group(1), vcpu)
 
 
-def instance_labels(instance: InstanceType) -> dict[str, str]:
-    """Return the labels by which Karpenter's AWS provider describes a type on its nodes, but for zone and the like.
-
-    As it computes them (karpenter-provider-aws v1.14.1, pkg/providers/instancetype/types.go, checked 2026-11-21).
-    Hypervisor, tenancy, processor and encryption are left out: the catalogue does not know them.
-    """
-    found = _NAME.match(instance.name)
-    texts = {
-        labels.INSTANCE_CATEGORY: found.group(1) if found else instance.family,
-        labels.INSTANCE_GENERATION: found.group(2) if found else "",
-        labels.INSTANCE_FAMILY: instance.family,
-        labels.INSTANCE_SIZE: instance.size,
-        labels.INSTANCE_CPU: instance.vcpu,
-        labels.INSTANCE_MEMORY: instance.memory_mib,
-        labels.INSTANCE_EBS_BANDWIDTH: instance.ebs_bandwidth_mbps,
-        labels.INSTANCE_NETWORK_BANDWIDTH: instance.network_bandwidth_mbps,
-        labels.INSTANCE_LOCAL_NVME: instance.local_nvme_gb,
-    }
-    if instance.gpu_name:
-        texts |= {
-            labels.INSTANCE_GPU_NAME: instance.gpu_name,
-            labels.INSTANCE_GPU_MANUFACTURER: labels.ACCELERATOR_NVIDIA,
-            labels.INSTANCE_GPU_COUNT: instance.gpu_count,
-            labels.INSTANCE_GPU_MEMORY: instance.gpu_memory_mib,
-        }
-    # A count of no GPU is said (g6f), a bandwidth or disk of nothing is not.
-    return {key: str(value) for key, value in texts.items() if value or key == labels.INSTANCE_GPU_COUNT}
-
-
-_TYPE_KEYS: Final = (
-    labels.INSTANCE_EBS_BANDWIDTH,
-    labels.INSTANCE_NETWORK_BANDWIDTH,
-    labels.INSTANCE_LOCAL_NVME,
-    labels.INSTANCE_GPU_NAME,
-    labels.INSTANCE_GPU_MANUFACTURER,
-    labels.INSTANCE_GPU_COUNT,
-    labels.INSTANCE_GPU_MEMORY,
-)
 _RESERVATION_KEYS: Final = (labels.RESERVATION_ID, labels.RESERVATION_TYPE, labels.RESERVATION_INTERRUPTIBLE)
 
 
@@ -172,7 +135,7 @@ def _entry(instance: InstanceType, market: Market) -> dict[str, Any]:
     fixed = [
         _is(labels.REGION, market.region),
         *(_is(key, value) for key, value in described.items()),
-        *(_is_absent(key) for key in _TYPE_KEYS if key not in described),
+        *(_is_absent(key) for key in DESCRIBED if key not in described),
     ]
     return {
         "name": instance.name,

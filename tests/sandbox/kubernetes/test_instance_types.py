@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from eks_gpu.facts import labels, resources
+from eks_gpu.facts.instance_labels import DESCRIBED, instance_labels
 from eks_gpu.facts.instances import CATALOGUE
-from eks_gpu.planning import instance_labels as planned
 from sandbox.errors import SandboxError
 from sandbox.kubernetes import instance_types
 from sandbox.kubernetes.instance_types import ON_DEMAND, RESERVED, SPOT, Market, Reservation, Shortage
@@ -99,12 +99,12 @@ def test_a_type_without_gpu_says_so_because_karpenter_would_take_silence_for_any
     assert labels.INSTANCE_GPU_NAME not in absent(entry("g5.xlarge")["offerings"][0])
 
 
-def test_labels_are_those_that_placement_is_planned_with() -> None:
-    for instance in CATALOGUE.values():
-        ours = instance_types.instance_labels(instance)
-        theirs = planned.instance_labels(instance)
-        assert {key: value for key, value in ours.items() if key in theirs}.items() <= theirs.items()
-        assert {labels.INSTANCE_GPU_COUNT, labels.INSTANCE_FAMILY, labels.INSTANCE_GENERATION} <= ours.keys()
+def test_every_offering_says_of_each_label_that_describes_a_type_what_it_is_or_that_it_is_not() -> None:
+    for entry in instance_types.document(MARKET):
+        described = instance_labels(instance_types.known(entry["name"]))
+        for offering in entry["offerings"]:
+            said = {each["key"]: each.get("values", [None])[0] for each in offering["Requirements"]}
+            assert {key: said[key] for key in DESCRIBED} == {**dict.fromkeys(DESCRIBED), **described}
 
 
 def test_the_formulas_for_types_without_gpu_reproduce_the_catalogue() -> None:
