@@ -23,6 +23,10 @@ _TRUSTED_BY_NAME = "HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY", "SSL_CE
 _DROPPED_PREFIXES = ("AWS_", "ETCD_", "KUBE", "PULUMI_", "PYTHON")
 
 
+ORDER = ("charts", "etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", "node-side")
+"""The names of all parts, in the order of `of`: whichever was started last, none is stopped before what needs it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
     """One program that runs in the background."""

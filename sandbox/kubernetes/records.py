@@ -54,10 +54,16 @@ def read(checkout: Checkout, name: str) -> Record | None:
 
 
 def read_all(checkout: Checkout) -> list[Record]:
-    """Return what is written, the last started first."""
+    """Return what is written, in the order in which it is to be stopped: nothing before what needs it."""
     paths = layout.records(checkout).glob("*.json")
     found = [record for path in paths if (record := read(checkout, path.stem)) is not None]
-    return sorted(found, key=lambda record: (record.started.rjust(20), record.pid), reverse=True)
+    return sorted(found, key=_place, reverse=True)
+
+
+def _place(record: Record) -> tuple[int, str, int]:
+    # A part that this version does not know: the last started first.
+    known = parts.ORDER.index(record.name) if record.name in parts.ORDER else len(parts.ORDER)
+    return known, record.started.rjust(20), record.pid
 
 
 def spawn(checkout: Checkout, part: Part) -> Record:
