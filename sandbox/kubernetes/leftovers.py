@@ -90,6 +90,15 @@ def clear(plane: ControlPlane, known: Recorded) -> list[str]:
         return [*(line for _, line in removed), *_repair_releases(cluster, known)]
 
 
+def find(plane: ControlPlane, known: Recorded) -> list[str]:
+    """Return what `clear` would remove, a line for each thing."""
+    with api.connect(plane) as cluster:
+        objects = [f"{each['kind']} {_id(each)}" for each in _unknown_objects(cluster, known)]
+        latest = {each.known_as: each for each in sorted(_releases(cluster), key=lambda each: each.revision)}
+        sound = known.releases - {each.known_as for each in latest.values() if each.status in _BROKEN | _INTERRUPTED}
+        return [*objects, *(f"Helm release {each}" for each in latest if each not in sound)]
+
+
 def _unknown_objects(cluster: Api, known: Recorded) -> Iterator[Manifest]:
     for kind in cluster.kinds():
         if "delete" not in kind.verbs:
@@ -100,14 +109,17 @@ def _unknown_objects(cluster: Api, known: Recorded) -> Iterator[Manifest]:
 
 
 def _made_by_pulumi(each: Manifest) -> bool:
-    """Tell whether Pulumi made an object, rather than changed some fields of one that was there."""
+    """Tell whether Pulumi made an object, rather than changed some fields of one that was there.
+
+    What its Helm makes bears the provider's name, too, but is not applied on the server's side as its objects are.
+    """
     entries = [
         entry
         for entry in each["metadata"].get("managedFields", ())
         if "f:status" not in entry.get("fieldsV1", {}) and not entry.get("subresource")
     ]
     first = min(entries, key=lambda entry: entry.get("time", ""), default=None)
-    return first is not None and str(first.get("manager", "")).startswith(PULUMI)
+    return first is not None and first["operation"] == "Apply" and str(first.get("manager", "")).startswith(PULUMI)
 
 
 def _id(each: Manifest) -> str:
