@@ -9,7 +9,7 @@ from pathlib import Path
 from sandbox import aws, turns
 from sandbox.checkout import Checkout
 from sandbox.errors import SandboxError
-from sandbox.kubernetes import control_plane
+from sandbox.kubernetes import control_plane, usage
 from sandbox.stacks import resource_counts
 from sandbox.toolchain import builder, go_module, pulumi_cli
 from sandbox.toolchain.tools import PULUMI, TOOLS, Tool
@@ -61,6 +61,10 @@ def status() -> int:
             print(f"{name:<9} {_place(tool, folder) if folder else 'not built yet'}")
     server = aws.running(checkout)
     print(f"aws       {f'{server.url} (process {server.pid})' if server else 'not running'}")
+    plane = control_plane.running(checkout)
+    print(f"cluster   {f'{plane.endpoint} (kubeconfig {plane.kubeconfig})' if plane else 'not running'}")
+    for used in usage.of(checkout):
+        print(f"          {used}")
     for stack, count in resource_counts(checkout).items():
         print(f"stack     {stack}: {count} resources")
     return 0

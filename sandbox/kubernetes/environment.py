@@ -6,6 +6,7 @@ knows the sandbox's token comes first on PATH, and the Kubernetes provider alone
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 from collections.abc import Mapping
@@ -13,10 +14,13 @@ from pathlib import Path
 
 from sandbox.charts import address
 from sandbox.checkout import Checkout
-from sandbox.kubernetes import AUTHORITY_VARIABLE, PROXY_VARIABLE, VARIABLE
+from sandbox.kubernetes import AUTHORITY_VARIABLE, PROXY_VARIABLE, VARIABLE, layout
 from sandbox.kubernetes.control_plane import ControlPlane
 from sandbox.toolchain import builder
 from sandbox.toolchain.tools import PULUMI_KUBERNETES
+
+_EXEC_API = "client.authentication.k8s.io/v1beta1"
+"""The one that ``aws eks get-token`` of AWS CLI 2 speaks (checked 2026-11-21)."""
 
 _AWS = """\
 #!/bin/sh
@@ -24,9 +28,7 @@ _AWS = """\
 # Every other command goes to the next `aws` on PATH, which speaks to the sandbox's AWS.
 case " $* " in
 *" eks get-token "*)
-    token=$(cat {token}) || exit 255
-    printf '{{"kind": "ExecCredential", "apiVersion": "client.authentication.k8s.io/v1beta1",'
-    printf ' "spec": {{}}, "status": {{"token": "%s"}}}}\\n' "$token"
+    echo {credential}
     exit 0
     ;;
 esac
@@ -70,16 +72,7 @@ def variables(checkout: Checkout, plane: ControlPlane, path: str) -> Mapping[str
 
 def _write_aws(folder: Path, plane: ControlPlane) -> None:
     folder.mkdir(mode=0o700, exist_ok=True)
-    token = plane.kubeconfig.with_name("token")
-    if not token.is_file() or token.read_text() != plane.token:
-        _write(token, plane.token, 0o600)
-    text = _AWS.format(token=shlex.quote(str(token)), folder=shlex.quote(str(folder)))
-    _write(folder / "aws", text, 0o700)
-
-
-def _write(path: Path, text: str, mode: int) -> None:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
-    with os.fdopen(descriptor, "w") as handle:
-        handle.write(text)
-    temporary.replace(path)
+    credential = {"kind": "ExecCredential", "apiVersion": _EXEC_API, "spec": {}, "status": {"token": plane.token}}
+    text = _AWS.format(credential=shlex.quote(json.dumps(credential)), folder=shlex.quote(str(folder)))
+    layout.write(folder / "aws", text)
+    (folder / "aws").chmod(0o700)
