@@ -142,6 +142,8 @@ GFD_COUNT = "nvidia.com/gpu.count"
 GFD_MEMORY = "nvidia.com/gpu.memory"
 GFD_REPLICAS = "nvidia.com/gpu.replicas"
 MIG_CAPABLE = "nvidia.com/mig.capable"
+MIG_CONFIG = "nvidia.com/mig.config"
+"""Names the partition of a node's GPUs, such as ``all-1g.5gb``; set by whoever wants it, read by the MIG manager."""
 MIG_CONFIG_STATE = "nvidia.com/mig.config.state"
 MIG_STRATEGY = "nvidia.com/mig.strategy"
 DEVICE_PLUGIN_CONFIG = "nvidia.com/device-plugin.config"
@@ -176,3 +178,9 @@ FULL_IMAGE_REASON = "eks-gpu.io/full-image-reason"
 
 COUNTERS_HASH = "eks-gpu.io/counters"
 """Annotation of the exporter's pods: the hash of its counter file, so that a changed list changes the pods."""
+
+# --- Karpenter's: annotation of pods ----------------------------------------------------------------------------------
+
+DO_NOT_DISRUPT = "karpenter.sh/do-not-disrupt"
+"""Annotation of pods: with ``true`` Karpenter does not choose their node for disruption, while they run. Expiry and
+deletion by hand only wait, for the pool's termination grace period at most (Karpenter, concepts/disruption)."""

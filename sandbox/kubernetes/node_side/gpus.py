@@ -1,12 +1,13 @@
 """Device plugins: the GPUs and fabric adapters of a node are known once the plugin's pod is ready there.
 
 Stands in for the plugins of NVIDIA and of AWS, the driver, and the kubelet that they tell. Counts are those of the
-catalogue, shared as the plugin's configuration says. It does not prove that a driver loads, that a GPU is healthy, that
-a container sees it, or anything about MIG, which is not pretended: a node of partitioned GPUs advertises whole ones.
+catalogue, shared as the plugin's configuration says, or partitioned as the node's label does. It does not prove that a
+driver loads, that a GPU is healthy, that a container sees it, or that a MIG manager has partitioned anything.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -38,6 +39,13 @@ _NVIDIA_PODS: Final = (
 _EFA_PODS: Final = ((labels.NAME, gpu_software.EFA_DEVICE_PLUGIN),)
 _DEFAULT_CONFIG_VARIABLE: Final = "DEFAULT_CONFIG"
 """By which the chart tells the plugin's pod the configuration of nodes that name none (k8s-device-plugin v0.20.0)."""
+_MIG_STRATEGY_VARIABLE: Final = "MIG_STRATEGY"
+_MIXED, _SINGLE = "mixed", "single"
+"""Each profile as a resource of its own, or as if it were a GPU (the same)."""
+_ALL_OF: Final = "all-"
+_PROFILE: Final = re.compile(r"([1-7])g\.(\d+)gb")
+_COMPUTE_SLICES: Final = 7
+_MEMORY_SLICES: Final = 8
 _GONE: Final = "0"
 """What a kubelet says of a resource whose plugin it has lost."""
 
@@ -79,7 +87,9 @@ class Gpus:
                 if kind == resources.EFA:
                     wanted |= _counted(resources.EFA, instance.efa_interfaces)
                 elif (sharing := self._sharing(world, node, pod)) is not None:
-                    wanted |= advertised(instance, sharing)
+                    profile = labels_of(node).get(labels.MIG_CONFIG, "").removeprefix(_ALL_OF)
+                    parts = partitions(instance, profile, _variable(pod, _MIG_STRATEGY_VARIABLE))
+                    wanted |= parts or advertised(instance, sharing)
             if _brings_plugin(world, node):
                 wanted |= advertised(instance, EXCLUSIVE)
         changes = status_changes(node["status"], wanted)
@@ -91,9 +101,7 @@ class Gpus:
 
     def _sharing(self, world: World, node: Object, pod: Object) -> Sharing | None:
         """Return how the plugin's pod shares the GPUs of its node."""
-        variables = (each for part in pod["spec"]["containers"] for each in part.get("env", ()))
-        given = (each.get("value") for each in variables if each["name"] == _DEFAULT_CONFIG_VARIABLE)
-        name = labels_of(node).get(labels.DEVICE_PLUGIN_CONFIG) or next(given, None) or ""
+        name = labels_of(node).get(labels.DEVICE_PLUGIN_CONFIG) or _variable(pod, _DEFAULT_CONFIG_VARIABLE)
         key = (pod["metadata"]["uid"], name)
         if key not in self.configs:
             self.configs[key] = _read_config(world, pod, name or gpu_software.DEVICE_PLUGIN_DEFAULT_CONFIG)
@@ -124,12 +132,33 @@ def advertised(instance: InstanceType, sharing: Sharing) -> dict[str, str]:
     return _counted(sharing.resource, instance.gpu_count * sharing.replicas)
 
 
+def partitions(instance: InstanceType, profile: str, strategy: str) -> dict[str, str]:
+    """Return what a plugin advertises of GPUs that are all partitioned into one MIG profile; nothing if they are not.
+
+    A GPU has seven slices that compute and eight of memory; a partition takes as many of each as its name says, such as
+    ``1g.5gb`` on 40 GB (NVIDIA MIG user guide, "Supported MIG Profiles", checked 2026-11-21).
+    """
+    found = _PROFILE.fullmatch(profile)
+    if found is None or not instance.mig_capable or strategy not in {_MIXED, _SINGLE}:
+        return {}
+    slices, gigabytes = int(found.group(1)), int(found.group(2))
+    memory_slices = max(1, round(gigabytes / (instance.gpu_memory_mib / 1024 / _MEMORY_SLICES)))
+    each = min(_COMPUTE_SLICES // slices, _MEMORY_SLICES // memory_slices)
+    return _counted(resources.mig(profile) if strategy == _MIXED else resources.GPU, each * instance.gpu_count)
+
+
 def status_changes(status: Mapping[str, Any], wanted: Mapping[str, str]) -> dict[str, str]:
     """Return what must be written into both lists of a node's status; what no plugin offers any more becomes 0."""
     known: Mapping[str, str] = status.get("allocatable") or {}
     offered = {name for name in known if resources.is_gpu(name) or name == resources.EFA}
     all_ = {**dict.fromkeys(offered, _GONE), **wanted}
     return {name: value for name, value in all_.items() if known.get(name) != value}
+
+
+def _variable(pod: Object, name: str) -> str:
+    """Return an environment variable of any of a pod's containers; empty if none has it."""
+    variables = (each for part in pod["spec"]["containers"] for each in part.get("env", ()))
+    return next((each["value"] for each in variables if each["name"] == name and each.get("value")), "")
 
 
 def _counted(name: str, count: int) -> dict[str, str]:

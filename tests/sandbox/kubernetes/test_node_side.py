@@ -56,6 +56,36 @@ def test_what_no_plugin_offers_any_more_becomes_nothing_and_the_rest_stays() -> 
     assert gpus.status_changes(gone, {}) == {}
 
 
+@pytest.mark.parametrize(
+    ("type_", "profile", "each"),
+    [
+        ("p4d.24xlarge", "1g.5gb", 7),
+        ("p4d.24xlarge", "1g.10gb", 4),
+        ("p4d.24xlarge", "2g.10gb", 3),
+        ("p4d.24xlarge", "3g.20gb", 2),
+        ("p4d.24xlarge", "4g.20gb", 1),
+        ("p4d.24xlarge", "7g.40gb", 1),
+        ("p4de.24xlarge", "1g.10gb", 7),
+        ("p5.48xlarge", "1g.20gb", 4),
+        ("p5en.48xlarge", "1g.18gb", 7),
+        ("p5en.48xlarge", "3g.71gb", 2),
+    ],
+)
+def test_partitions_of_a_gpu_are_as_many_as_fit_its_slices(type_: str, profile: str, each: int) -> None:
+    instance = CATALOGUE[type_]
+    count = str(each * instance.gpu_count)
+    assert gpus.partitions(instance, profile, "mixed") == {resources.mig(profile): count}
+    assert gpus.partitions(instance, profile, "single") == {resources.GPU: count}
+
+
+@pytest.mark.parametrize(
+    ("type_", "profile", "strategy"),
+    [("g5.12xlarge", "1g.5gb", "mixed"), ("p4d.24xlarge", "", "mixed"), ("p4d.24xlarge", "1g.5gb", "none")],
+)
+def test_gpus_that_are_not_partitioned_are_whole(type_: str, profile: str, strategy: str) -> None:
+    assert gpus.partitions(CATALOGUE[type_], profile, strategy) == {}
+
+
 CLAIM: dict[str, Any] = {
     "metadata": {"name": "cache", "namespace": "inference", "uid": "u-1", "resourceVersion": "7"},
     "spec": {"accessModes": ["ReadWriteMany"], "resources": {"requests": {"storage": "10Gi"}}},

@@ -144,6 +144,14 @@ def test_a_file_is_read_once_for_each_pod_and_one_that_cannot_be_read_makes_the_
     assert len(duty.configs) == 1
 
 
+def test_gpus_that_the_label_partitions_are_made_known_as_the_plugin_is_told_to() -> None:
+    node = gpu_node(labels={labels.INSTANCE_TYPE: "p4d.24xlarge", labels.MIG_CONFIG: "all-1g.5gb"})
+    pod = plugin()
+    assert advertised(Fake(nodes=[node], pods=[pod])) == [("gpu", {resources.GPU: "8"})]
+    pod["spec"]["containers"].append({"name": "plugin", "env": [{"name": "MIG_STRATEGY", "value": "mixed"}]})
+    assert advertised(Fake(nodes=[node], pods=[pod])) == [("gpu", {resources.mig("1g.5gb"): "56"})]
+
+
 def test_pods_go_with_their_node_and_no_others() -> None:
     gone, there, pending = (an(name, spec={"nodeName": node}) for name, node in (("a", "x"), ("b", "gpu"), ("c", "")))
     fake = Fake(nodes=[gpu_node()], pods=[gone, there, pending])
