@@ -13,11 +13,12 @@ from eks_gpu.gpu import device_plugin, gpu_operator
 from eks_gpu.nodes import karpenter
 from eks_gpu.observability import exporter, prometheus
 from eks_gpu.settings.monitoring import BundledPrometheus
-from sandbox.kubernetes import environment, nodes
+from sandbox.kubernetes import nodes
 from sandbox.kubernetes.api import connect
 from sandbox.kubernetes.node_groups import NodeGroupShape, Subnet
-from tests.support.cluster import Cluster, eventually
-from tests.support.engine import Bench, Result
+from tests.support.cluster import eventually
+from tests.support.cluster_bench import ClusterBench
+from tests.support.engine import Result
 
 Release = Mapping[str, Any]
 Manifest = dict[str, Any]
@@ -125,9 +126,9 @@ class Story:
     """The log of the chart mirror."""
 
 
-def tell(bench: Bench, cluster: Cluster) -> Story:
+def tell(bench: ClusterBench) -> Story:
     """Try everything once, in a row."""
-    installer = Installer(bench, cluster)
+    installer = Installer(bench)
     device_plugin_only = PLAIN[3]
     return Story(
         unknown={
@@ -137,7 +138,7 @@ def tell(bench: Bench, cluster: Cluster) -> Story:
         elsewhere=installer.run("preview", [{**device_plugin_only, "source": ELSEWHERE}]),
         misspelt=installer.run("up", [MISSPELT]),
         **installer.live(),
-        asked=(cluster.checkout.logs / "charts.log").read_text(encoding="utf-8"),
+        asked=(bench.cluster.checkout.logs / "charts.log").read_text(encoding="utf-8"),
     )
 
 
@@ -157,18 +158,16 @@ class Living(TypedDict):
 class Installer:
     """Runs the program that installs releases, on a cluster that has two plain nodes and a tainted GPU node."""
 
-    def __init__(self, bench: Bench, cluster: Cluster) -> None:
+    def __init__(self, bench: ClusterBench) -> None:
         self._bench = bench
+        self._plane = bench.cluster.plane
         self._program = bench.program(Path(__file__).with_name("program.py").read_text(encoding="utf-8"), name="charts")
-        path = bench.engine(self._program).environment["PATH"]
-        self._environment = dict(environment.variables(cluster.checkout, cluster.plane, path))
-        self._cluster = cluster
 
     def live(self) -> Living:
         """Install and remove everything, on a cluster that has nodes meanwhile."""
         groups = (_group("system", "m7i.xlarge", 2), _group("gpu", "g5.xlarge", 1, gpu=True))
         for group in groups:
-            nodes.apply(self._cluster.plane, group)
+            nodes.apply(self._plane, group)
         up = self.run("up", PLAIN)
         assert up.returncode == 0, up.output
         plain = self._look()
@@ -179,7 +178,7 @@ class Installer:
         again, refresh = self.run("up", OPERATOR), self.run("refresh", OPERATOR)
         destroyed = self.run("destroy", OPERATOR)
         for group in groups:
-            nodes.leave(self._cluster.plane, group.cluster, group.name)
+            nodes.leave(self._plane, group.cluster, group.name)
         return Living(
             up=up,
             plain=plain,
@@ -188,12 +187,12 @@ class Installer:
             again=again,
             refresh=refresh,
             destroyed=destroyed,
-            left=self._cluster.contents(),
+            left=self._bench.cluster.contents(),
         )
 
     def _look(self, *, wait_for_policy: bool = False) -> Seen:
         kinds = KINDS
-        with connect(self._cluster.plane) as api:
+        with connect(self._plane) as api:
             if wait_for_policy:
                 kinds = (*KINDS, (gpu_software.CLUSTER_POLICY_API, gpu_software.CLUSTER_POLICY_KIND))
                 eventually(
@@ -201,7 +200,7 @@ class Installer:
                 )
             return Seen({kind: api.list(version, kind) for version, kind in kinds})
 
-    def run(self, verb: str, releases: Sequence[Release], *options: str) -> Result:
+    def run(self, verb: str, releases: Sequence[Release]) -> Result:
         """Run ``pulumi <verb>`` on the stack with these releases."""
         own = {release["namespace"] for release in releases} - {namespaces.KUBE_SYSTEM}
         # The operator brings the RuntimeClass itself.
@@ -212,14 +211,7 @@ class Installer:
             "charts:runtime_class": runtime_class,
         }
         confirmed = [] if verb == "preview" else ["--yes", "--skip-preview"]
-        return self._bench.run(
-            verb,
-            self._program,
-            "dev",
-            options=[*confirmed, *options],
-            config=config,
-            environment=self._environment,
-        )
+        return self._bench.run(verb, self._program, "dev", options=confirmed, config=config)
 
 
 def _group(name: str, instance_type: str, size: int, *, gpu: bool = False) -> NodeGroupShape:
