@@ -14,7 +14,7 @@ import pytest
 from sandbox import aws, leftovers
 from sandbox.checkout import Checkout
 from sandbox.inventory import LISTINGS, Account
-from sandbox.leftovers import interruptions, kinds
+from sandbox.leftovers import interruptions, kinds, removal
 from sandbox.programs import Program
 from sandbox.providers.aws.kept import keepers
 from sandbox.providers.aws.provider import Aws
@@ -235,6 +235,15 @@ def test_one_of_everything_that_bears_the_tag_is_removed_with_what_belongs_to_it
     assert "removed global role gpu-cluster (left by an interrupted run)" in said
     assert len(said) == cleared.removed
     assert world.clear() == leftovers.Cleared(0, 0)
+
+
+def test_an_order_that_aws_refuses_is_made_good_by_trying_again(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    network(world)
+    worst = {kind.token: place for place, kind in enumerate(reversed(kinds.KINDS))}
+    monkeypatch.setattr(removal, "_ORDER", worst)
+
+    assert world.clear() == leftovers.Cleared(6, 0)
+    assert world.contents == []
 
 
 def test_what_any_stacks_state_holds_stays_however_much_else_goes(world: World) -> None:
