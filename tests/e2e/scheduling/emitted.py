@@ -1,0 +1,116 @@
+"""What our components emit, recorded: as manifests for the API server, and as the planning module reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any, Final
+
+from eks_gpu.cli.judge import as_resource
+from eks_gpu.facts import namespaces, resources, storage
+from eks_gpu.gpu.gpu_software import GpuSoftware
+from eks_gpu.nodes import node_class_spec, node_pool_spec
+from eks_gpu.nodes.gpu_node_pool import GpuNodePool, GpuNodePoolArgs
+from eks_gpu.nodes.karpenter_connection import KarpenterConnection
+from eks_gpu.planning.pod_template import PodTemplate
+from eks_gpu.planning.pool import Pool
+from eks_gpu.recording import RecordedResource, record
+from eks_gpu.settings.node_pool import NodePool
+from eks_gpu.settings.stack_file import load
+from eks_gpu.settings.workloads import Workloads
+from eks_gpu.storage.model_cache import CacheClaim
+from eks_gpu.workloads.model_server import ModelServerArgs
+from eks_gpu.workloads.serving import serve
+from eks_gpu_policies.resource import Resource
+from eks_gpu_policies.stack import Stack
+from sandbox.checkout import ROOT
+from tests.support.clusters import cluster
+
+Manifest = dict[str, Any]
+"""An object in Kubernetes' spelling."""
+
+Block = Mapping[str, object]
+"""Settings of one pool as a stack file has them."""
+
+_DEPLOYMENT: Final = "kubernetes:apps/v1:Deployment"
+
+
+@dataclass(frozen=True)
+class Pools:
+    """Node pools as :class:`GpuNodePool` emits them, with nothing changed."""
+
+    recorded: tuple[RecordedResource, ...]
+
+    @property
+    def node_classes(self) -> list[Manifest]:
+        """The EC2NodeClasses."""
+        return [_manifest(each) for each in self.recorded if each.inputs["kind"] == node_class_spec.KIND]
+
+    @property
+    def node_pools(self) -> list[Manifest]:
+        """The NodePools."""
+        return [_manifest(each) for each in self.recorded if each.inputs["kind"] == node_pool_spec.KIND]
+
+    @cached_property
+    def planned(self) -> Mapping[str, Pool]:
+        """The same pools as the planning module reads them, by name, in the order in which Karpenter tries them."""
+        names = {each.urn: each.inputs["metadata"]["name"] for each in self.recorded}
+        found = {names[pool.urn]: pool for pool in Stack(map(as_resource, self.recorded)).pools}
+        weights = {each["metadata"]["name"]: each["spec"]["weight"] for each in self.node_pools}
+        order = sorted(found, key=lambda name: (weights[name], name), reverse=True)
+        return {name: found[name] for name in order}
+
+
+def pools(blocks: Mapping[str, Block]) -> Pools:
+    """Record the component for each block of ``node_pools``, by the pool's name."""
+
+    def program() -> None:
+        place, karpenter = cluster(), KarpenterConnection(node_role_name="karpenter-node")
+        for name, block in blocks.items():
+            settings = NodePool.model_validate(block)
+            GpuNodePool(name, GpuNodePoolArgs(settings=settings, cluster=place, karpenter=karpenter))
+
+    wanted = {node_class_spec.KIND, node_pool_spec.KIND}
+    return Pools(tuple(each for each in record(program).resources if each.inputs.get("kind") in wanted))
+
+
+@cache
+def stack_pools(stack: str) -> Mapping[str, Block]:
+    """Return the ``node_pools`` block of one of the stack files."""
+    platform = load(ROOT / "stacks" / f"Pulumi.{stack}.yaml").platform
+    return {name: pool.model_dump() for name, pool in platform.node_pools.items()}
+
+
+def servers(chosen: Mapping[str, object], *, namespace: str, claim: str) -> list[Manifest]:
+    """Record the model servers that a ``workloads`` block names, and return their Deployments; they mount ``claim``."""
+    software = GpuSoftware(
+        ready=(),
+        gpu_resource=resources.GPU,
+        shared=False,
+        runtime_class_name=None,
+        owns_exporter=False,
+        namespace=namespaces.NVIDIA,
+    )
+
+    def program() -> None:
+        cache = CacheClaim(claim_name=claim, read_bytes_per_second=storage.EFS_ELASTIC_CLIENT_BYTES_PER_SECOND)
+        place = ModelServerArgs(cluster=cluster(), namespace=namespace, gpu_software=software, cache=cache)
+        serve(Workloads.model_validate(chosen), place)
+
+    return [_manifest(each) for each in record(program).resources if each.type == _DEPLOYMENT]
+
+
+def pod_templates(manifests: Iterable[Manifest]) -> dict[str, PodTemplate]:
+    """Return the pods that manifests carry as the planning module reads them, by the name of their object."""
+    return {pod.name: pod for pod in Stack(map(_resource, manifests)).pods}
+
+
+def _resource(manifest: Manifest) -> Resource:
+    api, name = manifest["apiVersion"], manifest["metadata"]["name"]
+    group = api if "/" in api else f"core/{api}"
+    return Resource(urn=f"urn:{name}", type=f"kubernetes:{group}:{manifest['kind']}", name=name, props=manifest)
+
+
+def _manifest(recorded: RecordedResource) -> Manifest:
+    return {key: recorded.inputs[key] for key in ("apiVersion", "kind", "metadata", "spec")}

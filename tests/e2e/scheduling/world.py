@@ -1,0 +1,204 @@
+"""A cluster in which one case at a time happens: what is put in, what becomes of the pods, and how it is emptied."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from eks_gpu.facts import labels
+from sandbox.kubernetes.rest import CLAIMS, NODES, PODS, VOLUMES, ApiError, Kind, Object, Rest
+from tests.e2e.scheduling.emitted import Manifest, Pools
+
+NAMESPACE: Final = "scheduling"
+"""Where the pods of a case are."""
+
+NODE_POOLS: Final = Kind("karpenter.sh/v1", "nodepools")
+NODE_CLAIMS: Final = Kind("karpenter.sh/v1", "nodeclaims")
+NODE_CLASSES: Final = Kind("karpenter.k8s.aws/v1", "ec2nodeclasses")
+EVENTS: Final = Kind("v1", "events")
+DAEMON_SETS: Final = Kind("apps/v1", "daemonsets")
+
+_KINDS: Final[Mapping[str, Kind]] = {
+    "Pod": PODS,
+    "Deployment": Kind("apps/v1", "deployments"),
+    "DaemonSet": DAEMON_SETS,
+    "PersistentVolume": VOLUMES,
+    "PersistentVolumeClaim": CLAIMS,
+}
+_CLUSTER_WIDE: Final = frozenset({"PersistentVolume"})
+_PHASES: Final = {"PersistentVolume": "Available", "PersistentVolumeClaim": "Bound"}
+"""Which phase is waited for."""
+
+_KARPENTER: Final = "karpenter"
+_INTERVAL_SECONDS: Final = 0.1
+_PATIENCE_SECONDS: Final = 60.0
+"""How long anything may take that takes a few seconds on an idle machine."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Placed:
+    """A pod runs."""
+
+    pool: str
+    instance_type: str
+    zone: str
+    capacity: str
+    node: str
+
+    def __str__(self) -> str:
+        """Return it as a line of a report."""
+        return f"{self.instance_type} of pool {self.pool or '(none)'}, {self.capacity}, in {self.zone}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refused:
+    """A pod stays pending, and Karpenter has said why it buys nothing for it."""
+
+    because: str
+
+    def __str__(self) -> str:
+        """Return it as a line of a report."""
+        return f"pending: {self.because}"
+
+
+@dataclass(frozen=True)
+class Undecided:
+    """Nobody has said anything of a pod yet."""
+
+    def __str__(self) -> str:
+        """Return it as a line of a report."""
+        return "pending, and nothing was said of it"
+
+
+Fate = Placed | Refused | Undecided
+
+
+class World:
+    """The objects of a case in a cluster."""
+
+    def __init__(self, rest: Rest) -> None:
+        """Reach a cluster whose Karpenter runs."""
+        self.rest = rest
+
+    def install(self, pools: Pools) -> None:
+        """Put pools in and wait until Karpenter would buy from them."""
+        for node_class in pools.node_classes:
+            self.rest.create(NODE_CLASSES, node_class)
+        for pool in pools.node_pools:
+            self.rest.create(NODE_POOLS, pool)
+        self.until(lambda: len(pools.node_pools) == self._ready_pools(), "all node pools are ready")
+
+    def create(self, *manifests: Manifest) -> None:
+        """Put objects in; return when their claims are bound, for Karpenter looks at no pod before that (S02)."""
+        for manifest in manifests:
+            kind = manifest["kind"]
+            self.rest.create(_KINDS[kind], manifest, "" if kind in _CLUSTER_WIDE else NAMESPACE)
+            if (
+                kind in _PHASES
+            ):  # a claim that comes before the volume is known is looked at again a quarter minute later
+                self.until(partial(self._in_phase, manifest), f"{kind} {manifest['metadata']['name']} is bound")
+
+    def fates(self) -> dict[str, Fate]:
+        """Return what has become of each pod by its name so far."""
+        nodes = {node["metadata"]["name"]: node["metadata"].get("labels", {}) for node in self.nodes()}
+        reasons = {
+            event["involvedObject"]["uid"]: event["message"]
+            for event in self.rest.list(EVENTS, NAMESPACE, fieldSelector="reason=FailedScheduling")["items"]
+            if event["source"].get("component") == _KARPENTER
+        }
+        return {pod["metadata"]["name"]: _fate(pod, nodes, reasons) for pod in self.pods()}
+
+    def pods(self) -> list[Object]:
+        """Return the pods of the case."""
+        found: list[Object] = self.rest.list(PODS, NAMESPACE)["items"]
+        return found
+
+    def nodes(self) -> list[Object]:
+        """Return all nodes."""
+        found: list[Object] = self.rest.list(NODES)["items"]
+        return found
+
+    def node_names(self, pool: str) -> set[str]:
+        """Return the nodes of a pool."""
+        found = self.rest.list(NODES, labelSelector=f"{labels.KARPENTER_NODEPOOL}={pool}")["items"]
+        return {node["metadata"]["name"] for node in found}
+
+    def until(self, true: Callable[[], bool], what: str, patience: float = _PATIENCE_SECONDS) -> None:
+        """Wait until something is the case; fail with the state of the world when it takes too long."""
+        end = time.monotonic() + patience
+        while not true():
+            if time.monotonic() > end:
+                raise AssertionError(f"after {patience:.0f} s it is not so that {what}:\n{self.report()}")
+            time.sleep(_INTERVAL_SECONDS)
+
+    def report(self) -> str:
+        """Return pods and nodes as text."""
+        pods = [f"  pod {name}: {fate}" for name, fate in sorted(self.fates().items())]
+        nodes = [f"  node {_line(node)}" for node in self.nodes()]
+        return "\n".join((*pods, *nodes)) or "  no pod and no node"
+
+    def clear(self) -> None:
+        """Remove everything that cases and Karpenter have made, without waiting for grace periods and finalizers."""
+        for kind in ("Deployment", "DaemonSet", "Pod", "PersistentVolumeClaim"):
+            self._remove(_KINDS[kind], NAMESPACE)
+        for each in (NODE_POOLS, NODE_CLASSES, NODE_CLAIMS, NODES, VOLUMES):
+            self._remove(each)
+        self.rest.delete(EVENTS, "", NAMESPACE)
+
+    def _remove(self, kind: Kind, namespace: str = "") -> None:
+        def gone() -> bool:
+            left = self.rest.list(kind, namespace)["items"]
+            for each in left:
+                self._unlock(kind, each, namespace)
+            return not left
+
+        self.rest.delete(kind, "", namespace, gracePeriodSeconds="0")
+        self.until(gone, f"every one of the {kind.plural} is gone")
+
+    def _unlock(self, kind: Kind, found: Object, namespace: str) -> None:
+        metadata = found["metadata"]
+        try:
+            if metadata.get("finalizers"):
+                self.rest.patch(kind, metadata["name"], {"metadata": {"finalizers": None}}, namespace)
+            if "deletionTimestamp" not in metadata:
+                self.rest.delete(kind, metadata["name"], namespace, gracePeriodSeconds="0")
+        except ApiError as error:
+            if error.code != 404:
+                raise
+
+    def _in_phase(self, manifest: Manifest) -> bool:
+        kind = manifest["kind"]
+        found = self.rest.get(_KINDS[kind], manifest["metadata"]["name"], "" if kind in _CLUSTER_WIDE else NAMESPACE)
+        return found is not None and found.get("status", {}).get("phase") == _PHASES[kind]
+
+    def _ready_pools(self) -> int:
+        return sum(_is_true(pool, "Ready") for pool in self.rest.list(NODE_POOLS)["items"])
+
+
+def _is_true(found: Object, condition: str) -> bool:
+    conditions = found.get("status", {}).get("conditions", ())
+    return any(each["type"] == condition and each["status"] == "True" for each in conditions)
+
+
+def _fate(pod: Object, nodes: Mapping[str, Mapping[str, str]], reasons: Mapping[str, str]) -> Fate:
+    node = pod["spec"].get("nodeName")
+    if node is not None and pod["status"]["phase"] == "Running":
+        found = nodes.get(node, {})
+        return Placed(
+            pool=found.get(labels.KARPENTER_NODEPOOL, ""),
+            instance_type=found.get(labels.INSTANCE_TYPE, ""),
+            zone=found.get(labels.ZONE, ""),
+            capacity=found.get(labels.CAPACITY_TYPE, ""),
+            node=node,
+        )
+    reason = reasons.get(pod["metadata"]["uid"])
+    return Refused(because=reason) if node is None and reason is not None else Undecided()
+
+
+def _line(node: Object) -> str:
+    found = node["metadata"].get("labels", {})
+    facts = (labels.KARPENTER_NODEPOOL, labels.INSTANCE_TYPE, labels.CAPACITY_TYPE, labels.ZONE)
+    return " ".join((node["metadata"]["name"], *(found.get(key, "-") for key in facts)))
