@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from sandbox.checkout import DIRECTORY_VARIABLE
 from sandbox.errors import SandboxError
+from sandbox.home import Kubernetes
 
 COULD_NOT_RUN = 2
 """The exit code of what never came to its work."""
@@ -84,7 +85,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     command.add_argument(
         "--kubernetes",
-        choices=("real", "stand-in"),
+        choices=[each.value for each in Kubernetes],
         help="real (default): a control plane on this machine judges and schedules; its first build takes about a "
         "quarter of an hour. stand-in: objects are checked and echoed, nothing is scheduled, nothing has to be built",
     )
@@ -111,9 +112,7 @@ def _dispatch(parser: argparse.ArgumentParser, parsed: argparse.Namespace, rest:
         from sandbox.commands import lifecycle  # noqa: PLC0415 - see above
 
         if name == "up":
-            return lifecycle.up(
-                parsed.stack, rest, lifecycle.Kubernetes(parsed.kubernetes) if parsed.kubernetes else None
-            )
+            return lifecycle.up(parsed.stack, rest, Kubernetes(parsed.kubernetes) if parsed.kubernetes else None)
         return {"down": lifecycle.down, "recover": lifecycle.recover}[name](parsed.stack, rest)
     if name == "preview":
         from sandbox.commands.preview import preview  # noqa: PLC0415 - see above

@@ -104,7 +104,9 @@ def test_every_type_of_the_catalogue_looks_like_what_it_is_and_has_its_labels() 
     for name, instance in CATALOGUE.items():
         assert looks_like_gpu_type(name)
         assert instance_labels(instance)[labels.INSTANCE_TYPE] == name
-        assert name.startswith(instance_labels(instance)[labels.INSTANCE_CATEGORY])
+        category = instance_labels(instance)[labels.INSTANCE_CATEGORY]
+        assert category
+        assert name.startswith(category)
 
 
 def test_families() -> None:
