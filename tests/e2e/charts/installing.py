@@ -23,6 +23,9 @@ from tests.support.engine import Result
 Release = Mapping[str, Any]
 Manifest = dict[str, Any]
 
+WATCHED: Final = {"grafana_admin_secret": "grafana-admin", "alertmanager_config_secret": "alertmanager-config"}
+"""More than the local stack has: with Grafana, and with an Alertmanager that is told where to send alerts."""
+
 SHARING: Final = "sharing"
 COUNTERS: Final = "counters"
 
@@ -37,7 +40,7 @@ PLAIN: Final[Sequence[Release]] = (
     {
         "chart": versions.KUBE_PROMETHEUS_STACK.name,
         "namespace": namespaces.MONITORING,
-        "values": prometheus.chart_values(BundledPrometheus()),
+        "values": prometheus.chart_values(BundledPrometheus.model_validate(WATCHED)),
     },
     {
         "chart": versions.NVIDIA_DEVICE_PLUGIN.name,

@@ -11,6 +11,7 @@ from tests.e2e.charts.installing import (
     OPERATOR,
     PLAIN,
     UNKNOWN_VERSION,
+    WATCHED,
     Manifest,
     Seen,
     Story,
@@ -106,6 +107,16 @@ def test_the_exporter_is_told_of_shared_gpus(story: Story) -> None:
 def test_the_nodes_exporter_reaches_every_node(story: Story) -> None:
     pods = story.plain.pods_of("kube-prometheus-stack-prometheus-node-exporter")
     assert set(nodes_of(pods)) == {node["metadata"]["name"] for node in story.plain.objects["Node"]}
+
+
+def test_grafana_and_alertmanager_read_the_secrets_they_are_told_of(story: Story) -> None:
+    grafana = story.plain.named("Deployment", "kube-prometheus-stack-grafana")
+    (container,) = grafana["spec"]["template"]["spec"]["containers"]
+    read = {each["valueFrom"]["secretKeyRef"]["name"] for each in container["env"]}
+    assert read == {WATCHED["grafana_admin_secret"]}
+    alertmanager = story.plain.named("StatefulSet", "alertmanager-kube-prometheus-stack-alertmanager")
+    (volume,) = alertmanager["spec"]["template"]["spec"]["volumes"]
+    assert volume["secret"]["secretName"] == WATCHED["alertmanager_config_secret"]
 
 
 def test_what_is_there_stays_as_it_is(story: Story) -> None:
