@@ -7,7 +7,7 @@ from typing import Final
 from eks_gpu.facts import labels, resources, storage, taints
 from tests.e2e.scheduling.case import Case, On, Pending, those
 from tests.e2e.scheduling.emitted import Block, Manifest, servers, stack_pools
-from tests.e2e.scheduling.pods import GPU_TOLERATION, claim, gpu_pod, mounted, pod, required, where
+from tests.e2e.scheduling.pods import GPU_TOLERATION, claim, daemon_set, gpu_pod, mounted, pod, required, where
 from tests.e2e.scheduling.world import NAMESPACE
 
 SPOT: Final = "spot"
@@ -134,6 +134,24 @@ TAINTS: Final = (
         name="n05: a pod without GPUs that tolerates everything gets a GPU node, if only the cheapest",
         pools=PROD,
         pods=those((pod("agent", tolerations=EVERYTHING), On("g5", "g5.xlarge", SPOT))),
+    ),
+)
+
+_AGENT: Final = daemon_set("agent", cpu="500m", tolerations=[taints.TOLERATE_EVERYTHING])
+_STRANGER: Final = daemon_set("stranger", cpu="500m")
+
+DAEMON_SETS: Final = (
+    Case(
+        name="n05: what a DaemonSet takes of every node is not there for pods",
+        pools=ONLY_G5,
+        objects=(_AGENT,),
+        pods=those((gpu_pod("one", cpu="3500m"), On("g5", "g5.2xlarge"))),
+    ),
+    Case(
+        name="n05: a DaemonSet that does not tolerate the pool takes nothing of it",
+        pools=ONLY_G5,
+        objects=(_STRANGER,),
+        pods=those((gpu_pod("one", cpu="3500m"), On("g5", "g5.xlarge"))),
     ),
 )
 
@@ -392,4 +410,4 @@ WORKLOADS: Final = (
     ),
 )
 
-CASES: Final = (*TYPES, *TAINTS, *SELECTORS, *ORDER, *LIMITS, *CAPACITY, *VOLUMES, *WORKLOADS)
+CASES: Final = (*TYPES, *TAINTS, *DAEMON_SETS, *SELECTORS, *ORDER, *LIMITS, *CAPACITY, *VOLUMES, *WORKLOADS)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any, Final
 
@@ -41,6 +42,10 @@ class Pools:
     """Node pools as :class:`GpuNodePool` emits them, with nothing changed."""
 
     recorded: tuple[RecordedResource, ...]
+
+    def altered(self, specs: Mapping[str, Mapping[str, Any]]) -> Pools:
+        """Return the pools with other values in the template's spec of some, by the pool's name."""
+        return Pools(tuple(_altered(each, specs.get(each.inputs["metadata"]["name"], {})) for each in self.recorded))
 
     @property
     def node_classes(self) -> list[Manifest]:
@@ -104,6 +109,14 @@ def servers(chosen: Mapping[str, object], *, namespace: str, claim: str) -> list
 def pod_templates(manifests: Iterable[Manifest]) -> dict[str, PodTemplate]:
     """Return the pods that manifests carry as the planning module reads them, by the name of their object."""
     return {pod.name: pod for pod in Stack(map(_resource, manifests)).pods}
+
+
+def _altered(recorded: RecordedResource, spec: Mapping[str, Any]) -> RecordedResource:
+    if recorded.inputs["kind"] != node_pool_spec.KIND or not spec:
+        return recorded
+    inputs = deepcopy(dict(recorded.inputs))
+    inputs["spec"]["template"]["spec"].update(spec)
+    return replace(recorded, inputs=inputs)
 
 
 def _resource(manifest: Manifest) -> Resource:

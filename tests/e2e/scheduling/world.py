@@ -121,6 +121,11 @@ class World:
         found: list[Object] = self.rest.list(NODES)["items"]
         return found
 
+    def reached(self, daemon_set: str) -> set[str]:
+        """Return the pools on whose nodes a pod of a DaemonSet runs."""
+        fates = self.fates().items()
+        return {fate.pool for pod, fate in fates if isinstance(fate, Placed) and pod.startswith(f"{daemon_set}-")}
+
     def node_names(self, pool: str) -> set[str]:
         """Return the nodes of a pool."""
         found = self.rest.list(NODES, labelSelector=f"{labels.KARPENTER_NODEPOOL}={pool}")["items"]
