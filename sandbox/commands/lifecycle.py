@@ -93,15 +93,22 @@ def recover(stack: str, options: Sequence[str] = ()) -> int:
         now = Home(aws.start(opened.engine.checkout), _chosen(opened, known, None))
         opened = _settled(opened, now)
         _unlock(opened)
+        # Before the refresh, which takes a release that was being uninstalled for one that is there, ...
+        _clear_kubernetes(now, opened)
         with leftovers.around_refresh(now.aws.url, opened.engine.checkout, opened.program, stack):
             if not opened.is_empty and opened.run("refresh", *RECONCILE):
                 raise SandboxError(
                     f"the state of {stack} cannot be reconciled; `make clean-sandbox` forgets it and its AWS",
                     exit_code=1,
                 )
-        if now.kubernetes is Kubernetes.REAL:
-            ending.clear_kubernetes(opened.engine.checkout)
+        # ... and after it, for providers go on for a while after their engine was killed.
+        _clear_kubernetes(now, opened)
         return _up(opened, options)
+
+
+def _clear_kubernetes(now: Home, opened: OpenStack) -> None:
+    if now.kubernetes is Kubernetes.REAL:
+        ending.clear_kubernetes(opened.engine.checkout)
 
 
 def _open_judged(stack: str) -> OpenStack:
