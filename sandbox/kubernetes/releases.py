@@ -32,8 +32,12 @@ _GONE_SECONDS: Final = 60.0
 class _Loader(yaml.CSafeLoader):
     """Takes a lone ``=`` for the text that it is to Kubernetes; YAML 1.1 has a type of its own for it."""
 
+    def as_text(self, node: yaml.ScalarNode) -> str:
+        """Return what is written."""
+        return str(node.value)
 
-_Loader.add_constructor("tag:yaml.org,2002:value", yaml.constructor.SafeConstructor.construct_yaml_str)
+
+_Loader.add_constructor("tag:yaml.org,2002:value", _Loader.as_text)
 
 
 @dataclass(frozen=True, slots=True)
