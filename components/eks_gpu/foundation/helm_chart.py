@@ -61,8 +61,12 @@ class HelmChart(k8s.helm.v3.Release):
 
     ``helm.v3.Release`` and not ``helm.v4.Chart``, because only a real release runs the hooks by which charts
     upgrade their CRDs. A failed installation is uninstalled and a failed upgrade rolled back, so that the next
-    ``up`` finds something it can work with; what remains is the client that dies in between, and the recovery for that
-    is ``helm rollback``, then ``pulumi refresh``.
+    ``up`` finds something it can work with. What remains is the client that dies in between: the release is then
+    pending for ever, and every ``up`` is refused. Then ``helm uninstall`` what was being installed or uninstalled, or
+    ``helm rollback`` what was being upgraded, and ``pulumi refresh`` (docs/operations.md, "After a crash").
+
+    Helm waits until all is ready, but calls a DaemonSet so while as many of its pods are not as its update strategy
+    lets be unavailable: one by default, and so all of them where there is one node.
 
     The name of the release is fixed, hence delete-before-replace: made the other way round, two operators would run.
     """
