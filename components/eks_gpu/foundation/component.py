@@ -18,12 +18,14 @@ class Component(pulumi.ComponentResource):
         """Register the component under ``name``.
 
         ``previously`` lists former names of this component. Each becomes an alias, and because the engine aliases
-        the children of an aliased component whose names start with its name, a rename replaces nothing.
+        the children of an aliased component whose names start with its name, a rename replaces nothing. What bears the
+        component's name in the cluster keeps the first one: a name there cannot be changed.
         """
         renamed = pulumi.ResourceOptions(aliases=[pulumi.Alias(name=former) for former in previously])
         token = f"eks-gpu:index:{type(self).__name__}"
         super().__init__(token, name, {}, pulumi.ResourceOptions.merge(opts, renamed))
         self._name = name
+        self._first_name = (*previously, name)[0]
 
     def child_name(self, suffix: str) -> str:
         """Return the logical name of a child. ``suffix`` is a literal or a plain key such as a zone, never an Output.

@@ -70,7 +70,7 @@ class GpuNodePool(Component):
         """Define the node class, then the pool that uses it."""
         refuse(_problems(name, args), component=name)
         super().__init__(name, opts, args.settings.previously)
-        self.node_pool_name = (*args.settings.previously, name)[0]
+        self.node_pool_name = self._first_name
         node_class = self._node_class(args)
         self.node_pool = self._node_pool(args, node_class)
         self.register_outputs({"node_pool_name": self.node_pool_name})

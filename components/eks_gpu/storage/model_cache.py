@@ -55,6 +55,9 @@ class ModelCacheArgs:
     protect: bool = False
     """Refuse to delete the file system, and with it every model; for production."""
 
+    previously: tuple[str, ...] = ()
+    """Former names of the component, oldest first. StorageClass, claim and the models' folder keep the first."""
+
     after: Sequence[pulumi.Resource] = ()
     """What the claim needs in the cluster before it can bind: the EFS CSI driver, the namespace."""
 
@@ -80,7 +83,7 @@ class ModelCache(Component):
     """Id of the EFS file system."""
 
     storage_class_name: str
-    """Name of the StorageClass: the component's own name, because claims of other namespaces name it."""
+    """Name of the StorageClass: the component's own (first) name, because claims of other namespaces name it."""
 
     claim: CacheClaim
     """What servers mount and depend on."""
@@ -88,20 +91,20 @@ class ModelCache(Component):
     def __init__(self, name: str, args: ModelCacheArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Define the file system, its ways in, then the claim."""
         refuse(_problems(args), component=name)
-        super().__init__(name, opts)
+        super().__init__(name, opts, args.previously)
         file_system = self._file_system(args)
         policy = self._transit_encryption(file_system)
         ways_in = self._mount_targets(args, file_system, self._security_group(args))
         storage_class = self._storage_class(args, file_system)
         claim = self._claim(args, depends_on=(storage_class, policy, *ways_in, *args.after))
         self.file_system_id = file_system.id
-        self.storage_class_name = name
+        self.storage_class_name = self._first_name
         self.claim = CacheClaim(
-            claim_name=name,
+            claim_name=self._first_name,
             read_bytes_per_second=efs_bytes_per_second(args.settings.throughput),
             ready=(claim,),
         )
-        self.register_outputs({"file_system_id": self.file_system_id, "claim_name": name})
+        self.register_outputs({"file_system_id": self.file_system_id, "claim_name": self._first_name})
 
     def _file_system(self, args: ModelCacheArgs) -> aws.efs.FileSystem:
         return aws.efs.FileSystem(
@@ -164,7 +167,7 @@ class ModelCache(Component):
     def _storage_class(self, args: ModelCacheArgs, file_system: aws.efs.FileSystem) -> k8s.storage.v1.StorageClass:
         return k8s.storage.v1.StorageClass(
             self.child_name("storage-class"),
-            metadata={"name": self._name},
+            metadata={"name": self._first_name},
             provisioner=storage.EFS_DRIVER,
             parameters=storage_class_parameters(file_system.id),
             reclaim_policy="Delete",
@@ -175,10 +178,10 @@ class ModelCache(Component):
     def _claim(self, args: ModelCacheArgs, depends_on: Sequence[pulumi.Resource]) -> k8s.core.v1.PersistentVolumeClaim:
         return k8s.core.v1.PersistentVolumeClaim(
             self.child_name("claim"),
-            metadata={"name": self._name, "namespace": args.namespace},
+            metadata={"name": self._first_name, "namespace": args.namespace},
             spec={
                 "access_modes": ["ReadWriteMany"],
-                "storage_class_name": self._name,
+                "storage_class_name": self._first_name,
                 "resources": {"requests": {"storage": f"{args.settings.size_gib}Gi"}},
             },
             opts=self.child_opts(

@@ -54,6 +54,9 @@ class ModelServerArgs:
     volume_throughput_mibps: int = RootVolume().throughput_mibps
     """Throughput of the nodes' image volume in MiB/s, on which a rollout waits. The default volume's unless given."""
 
+    previously: tuple[str, ...] = ()
+    """Former names of the component, oldest first. Its objects, and with them its URL, keep the first."""
+
     after: Sequence[pulumi.Resource] = ()
     """What must exist before: the namespace, the pools."""
 
@@ -77,10 +80,10 @@ class ModelServer(Component):
     ) -> None:
         """Define the servers, then their one address, then how many may be away at once."""
         refuse(_problems(server, args), component=name)
-        super().__init__(name, opts)
+        super().__init__(name, opts, args.previously)
         self._args = args
         self._plan = ServerPlan(
-            name=name,
+            name=self._first_name,
             server=server,
             program=program,
             gpu_software=args.gpu_software,
@@ -90,7 +93,8 @@ class ModelServer(Component):
         self.deployment = self._deployment()
         self._service()
         self._disruption_budget()
-        self.url = pulumi.Output.format("http://{0}.{1}:{2}", name, args.namespace, program.endpoints.http_port)
+        port = program.endpoints.http_port
+        self.url = pulumi.Output.format("http://{0}.{1}:{2}", self._first_name, args.namespace, port)
         self.register_outputs({"url": self.url})
 
     def _deployment(self) -> k8s.apps.v1.Deployment:
@@ -123,7 +127,7 @@ class ModelServer(Component):
 
     def _manifest(self, spec: dict[str, Any]) -> dict[str, Any]:
         """Return ``metadata`` and ``spec`` of one of its objects, which all have its name."""
-        metadata = {"name": self._name, "namespace": self._args.namespace, "labels": self._plan.labels}
+        metadata = {"name": self._first_name, "namespace": self._args.namespace, "labels": self._plan.labels}
         return {"metadata": metadata, "spec": spec}
 
 

@@ -29,7 +29,14 @@ STORAGE_CLASS = "kubernetes:storage.k8s.io/v1:StorageClass"
 CLAIM = "kubernetes:core/v1:PersistentVolumeClaim"
 
 
-def build(*, outputs: bool = False, protect: bool = False, kms_key_arn: str | None = None) -> Recording:
+def build(
+    name: str = "cache",
+    *,
+    outputs: bool = False,
+    protect: bool = False,
+    kms_key_arn: str | None = None,
+    previously: tuple[str, ...] = (),
+) -> Recording:
     def program() -> None:
         driver = k8s.core.v1.ConfigMap("driver")
         namespace = pulumi.Output.from_input("inference") if outputs else "inference"
@@ -39,9 +46,10 @@ def build(*, outputs: bool = False, protect: bool = False, kms_key_arn: str | No
             namespace=namespace,
             protect=protect,
             kms_key_arn=kms_key_arn,
+            previously=previously,
             after=[driver],
         )
-        ModelCache("cache", args)
+        ModelCache(name, args)
 
     return record(program)
 
@@ -219,3 +227,11 @@ def test_names_and_parents_are_stable() -> None:
         "cache-claim",
         *(f"cache-mount-target-{zone}" for zone in SUBNETS),
     }
+
+
+def test_a_renamed_cache_keeps_its_storage_class_its_claim_and_with_it_the_folder_of_the_models() -> None:
+    before, after = build(), build("models", previously=("cache", "weights"))
+
+    assert after.one(STORAGE_CLASS)["metadata"] == before.one(STORAGE_CLASS)["metadata"]
+    assert after.one(CLAIM).inputs == before.one(CLAIM).inputs
+    assert after.one("eks-gpu:index:ModelCache").options.aliases == ("cache", "weights")

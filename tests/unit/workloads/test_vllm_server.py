@@ -41,19 +41,27 @@ def software(
     )
 
 
-def build(settings: Vllm | None = None, *, outputs: bool = False, runtime_class: str | None = None) -> Recording:
+def build(
+    settings: Vllm | None = None,
+    *,
+    outputs: bool = False,
+    runtime_class: str | None = None,
+    name: str = "chat",
+    previously: tuple[str, ...] = (),
+) -> Recording:
     def program() -> None:
         plugin, claim, namespace = (k8s.core.v1.ConfigMap(name) for name in ("plugin", "claim", "namespace"))
-        name = pulumi.Output.from_input("cache") if outputs else "cache"
+        cache = pulumi.Output.from_input("cache") if outputs else "cache"
         args = VllmServerArgs(
             settings=settings or server(),
             cluster=cluster(outputs=outputs),
             namespace=pulumi.Output.from_input("inference") if outputs else "inference",
             gpu_software=software(plugin, runtime_class=runtime_class),
-            cache=CacheClaim(claim_name=name, read_bytes_per_second=ELASTIC, ready=(claim,)),
+            cache=CacheClaim(claim_name=cache, read_bytes_per_second=ELASTIC, ready=(claim,)),
+            previously=previously,
             after=[namespace],
         )
-        pulumi.export("url", VllmServer("chat", args).url)
+        pulumi.export("url", VllmServer(name, args).url)
 
     return record(program)
 
@@ -309,3 +317,12 @@ def test_names_and_parents_are_stable() -> None:
         "chat-service",
         "chat-disruption-budget",
     }
+
+
+def test_a_renamed_server_keeps_its_objects_and_its_url() -> None:
+    before, after = build(server(replicas=2)), build(server(replicas=2), name="talk", previously=("chat",))
+
+    for kind in (DEPLOYMENT, SERVICE, BUDGET):
+        assert after.one(kind).inputs == before.one(kind).inputs
+    assert after.exports == before.exports
+    assert after.one("eks-gpu:index:VllmServer").options.aliases == ("chat",)
