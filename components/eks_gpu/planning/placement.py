@@ -99,7 +99,10 @@ def _capacity_labels(pool: Pool, key: str) -> frozenset[str]:
 
 
 def _set_by_others(pool: Pool, key: str) -> bool:
-    """Return whether nodes carry a label whose value is not in the model: of their place, or set by Karpenter."""
+    """Return whether nodes carry a label whose value is not in the model: of their place, or set by Karpenter.
+
+    The name of a node pool is not known where Pulumi is to choose it.
+    """
     if key in {keys.ZONE, keys.ZONE_ID, keys.REGION, keys.HOSTNAME}:
         return True
     return pool.kind is PoolKind.NODE_POOL and (key == keys.KARPENTER_NODEPOOL or key in keys.KARPENTER_AWS_ALLOWED)

@@ -49,7 +49,7 @@ def read_node_pool(pool: Resource, program: Program) -> Pool:
         unlisted=() if isinstance(requirements, NotKnown) else _unlisted(requirements),
         by_omission=attempt(lambda: _by_omission(spec, requirements)) is True,
         requirements=requirements,
-        labels=attempt(lambda: {**_given_by_auto_mode(pool), **template["metadata"]["labels"].text_map()}),
+        labels=attempt(lambda: {**_given_to_nodes(pool), **template["metadata"]["labels"].text_map()}),
         taints=attempt(lambda: read_taints(node["taints"])),
         capacity_types=requirements
         if isinstance(requirements, NotKnown)
@@ -142,6 +142,13 @@ def _may_buy(requirements: tuple[Requirement, ...]) -> tuple[InstanceType, ...]:
 def _admitted(instance: InstanceType, requirements: tuple[Requirement, ...]) -> bool:
     known = instance_labels(instance)
     return all(requirement.admits(known[requirement.key]) for requirement in requirements if requirement.key in known)
+
+
+def _given_to_nodes(pool: Resource) -> dict[str, str]:
+    """Return the labels that Karpenter puts on the pool's nodes by itself, as far as they are known."""
+    name = attempt(pool.kubernetes_name)
+    named = {labels.KARPENTER_NODEPOOL: name} if isinstance(name, str) else {}
+    return {**named, **_given_by_auto_mode(pool)}
 
 
 def _given_by_auto_mode(pool: Resource) -> dict[str, str]:

@@ -12,7 +12,7 @@ from sandbox.kubernetes.instance_types import Market, Reservation, Shortage
 from sandbox.kubernetes.rest import Kind, Rest
 from tests.e2e.scheduling.cases import NO_SPOT_ZONE, RESERVATION, RESERVED_ZONE, SPOT
 from tests.e2e.scheduling.pods import device_plugin
-from tests.e2e.scheduling.world import DAEMON_SETS, NAMESPACE, World
+from tests.e2e.scheduling.world import DAEMON_SETS, World
 from tests.support.cluster import Cluster
 from tests.support.crds import KARPENTER
 
@@ -23,7 +23,6 @@ MARKET: Final = Market(
 """The catalogue in three zones, of which one has no spot instance and one has a reserved p4d.24xlarge."""
 
 _CRDS: Final = Kind("apiextensions.k8s.io/v1", "customresourcedefinitions")
-_NAMESPACES: Final = Kind("v1", "namespaces")
 
 
 @pytest.fixture(scope="module")
@@ -33,9 +32,7 @@ def scheduling(shared_cluster: Cluster) -> Iterator[Rest]:
     rest = Rest.of(plane)
     for path in sorted((KARPENTER.folder / "pkg" / "apis" / "crds").glob("*.yaml")):
         rest.create(_CRDS, yaml.safe_load(path.read_text(encoding="utf-8")))
-    for namespace in (NAMESPACE, namespaces.NVIDIA):
-        rest.create(_NAMESPACES, {"metadata": {"name": namespace}})
-    rest.create(DAEMON_SETS, device_plugin(), namespaces.NVIDIA)
+    rest.create(DAEMON_SETS, device_plugin(), namespaces.KUBE_SYSTEM)
     with karpenter.run(plane, instance_types=MARKET):
         yield rest
     shared_cluster.restore()

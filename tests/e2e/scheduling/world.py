@@ -12,8 +12,8 @@ from eks_gpu.facts import labels
 from sandbox.kubernetes.rest import CLAIMS, NODES, PODS, VOLUMES, ApiError, Kind, Object, Rest
 from tests.e2e.scheduling.emitted import Manifest, Pools
 
-NAMESPACE: Final = "scheduling"
-"""Where the pods of a case are."""
+NAMESPACE: Final = "default"
+"""Where the pods of a case are. It is there already, and need not be removed: that takes seconds."""
 
 NODE_POOLS: Final = Kind("karpenter.sh/v1", "nodepools")
 NODE_CLAIMS: Final = Kind("karpenter.sh/v1", "nodeclaims")
@@ -134,10 +134,14 @@ class World:
     def until(self, true: Callable[[], bool], what: str, patience: float = _PATIENCE_SECONDS) -> None:
         """Wait until something is the case; fail with the state of the world when it takes too long."""
         end = time.monotonic() + patience
-        while not true():
-            if time.monotonic() > end:
+        while True:
+            asked = time.monotonic()
+            if true():
+                return
+            now = time.monotonic()
+            if now > end:
                 raise AssertionError(f"after {patience:.0f} s it is not so that {what}:\n{self.report()}")
-            time.sleep(_INTERVAL_SECONDS)
+            time.sleep(max(_INTERVAL_SECONDS, now - asked))  # a question that takes long is not asked all the time
 
     def report(self) -> str:
         """Return pods and nodes as text."""

@@ -164,7 +164,8 @@ def test_a_pod_that_asks_for_no_gpu_needs_a_toleration() -> None:
         ({labels.CAPACITY_TYPE: "on-demand"}, ["g5.xlarge", "g5.2xlarge"]),
         ({labels.CAPACITY_TYPE: "spot"}, []),
         ({labels.EKS_CAPACITY_TYPE: "ON_DEMAND"}, []),
-        ({labels.KARPENTER_NODEPOOL: "any"}, ["g5.xlarge", "g5.2xlarge"]),
+        ({labels.KARPENTER_NODEPOOL: "g5"}, ["g5.xlarge", "g5.2xlarge"]),
+        ({labels.KARPENTER_NODEPOOL: "other"}, []),
         ({labels.INSTANCE_NETWORK_BANDWIDTH: "5000"}, ["g5.2xlarge"]),
         ({f"{labels.KARPENTER_AWS_DOMAIN}/instance-hypervisor": "nitro"}, ["g5.xlarge", "g5.2xlarge"]),
         ({f"{labels.KARPENTER_AWS_DOMAIN}/instance-vendor": "nitro"}, []),
@@ -189,6 +190,11 @@ def test_n04_nodes_of_a_managed_group_carry_labels_of_eks_and_none_of_karpenter(
     selector: dict[str, str], admitted: bool
 ) -> None:
     assert admits(Stack([examples.node_group()]).pools[0], pod(nodeSelector=selector)) is admitted
+
+
+def test_n04_the_name_of_a_node_pool_that_pulumi_is_to_choose_may_be_any() -> None:
+    unnamed = Stack([changed(examples.node_pool(), "metadata", {}), examples.node_class()]).pools[0]
+    assert admits(unnamed, pod(nodeSelector={labels.KARPENTER_NODEPOOL: "g5-1a2b3c4"}))
 
 
 def test_n04_a_type_without_disks_of_its_own_has_no_label_for_them() -> None:
