@@ -14,6 +14,7 @@ class On:
     """A pod runs on a node like this; ``None`` where any will do."""
 
     pool: str
+    """Name of a node pool or of a managed node group."""
     instance_type: str
     capacity: str | None = None
     zone: str | None = None
@@ -62,6 +63,9 @@ class Case:
 
     pools: Mapping[str, Block]
     """Settings of the node pools, by name."""
+
+    groups: Mapping[str, Block] = field(default_factory=dict)
+    """Settings of the managed node groups, by name; ``system`` is that of the CPU nodes."""
 
     pods: Mapping[str, tuple[Manifest, Expectation]] = field(default_factory=dict)
     """The pods, all at once, by the name of the object that carries them."""

@@ -6,7 +6,7 @@ from typing import Final
 
 from eks_gpu.facts import labels, resources, storage, taints
 from tests.e2e.scheduling.case import Case, On, Pending, those
-from tests.e2e.scheduling.emitted import Block, Manifest, servers, stack_pools
+from tests.e2e.scheduling.emitted import SYSTEM, Block, Manifest, servers, stack_pools
 from tests.e2e.scheduling.pods import GPU_TOLERATION, claim, daemon_set, gpu_pod, mounted, pod, required, where
 from tests.e2e.scheduling.world import NAMESPACE
 
@@ -410,4 +410,36 @@ WORKLOADS: Final = (
     ),
 )
 
-CASES: Final = (*TYPES, *TAINTS, *DAEMON_SETS, *SELECTORS, *ORDER, *LIMITS, *CAPACITY, *VOLUMES, *WORKLOADS)
+_GPU_GROUP: Final[Block] = {"instance_types": ("g5.2xlarge",), "count": 1}
+
+GROUPS: Final = (
+    Case(
+        name="n05: a pod without GPUs runs on a system node, though a GPU node has more room",
+        pools=ONLY_G5,
+        groups={SYSTEM: {"instance_types": ("m7i.xlarge",)}},
+        before=those((gpu_pod("server", cpu="5"), On("g5", "g5.2xlarge"))),
+        pods=those((pod("plain", cpu="500m"), On(SYSTEM, "m7i.xlarge"))),
+    ),
+    Case(
+        name="n08: a GPU of a managed group that is free is taken before one is bought",
+        pools=PROD,
+        groups={"inference": _GPU_GROUP},
+        pods=those((gpu_pod("one"), On("inference", "g5.2xlarge"))),
+    ),
+    Case(
+        name="n08: Karpenter buys when the managed group has no GPU left",
+        pools=PROD,
+        groups={"inference": _GPU_GROUP},
+        before=those((gpu_pod("first"), On("inference", "g5.2xlarge"))),
+        pods=those((gpu_pod("second"), On("g5", "g5.xlarge"))),
+    ),
+    Case(
+        name="w02: a server as we emit it runs on a managed group as well as on a pool",
+        pools={"p4d": P4D},
+        groups={"inference": _GPU_GROUP},
+        objects=_FILES,
+        pods=those((_server("vllm", **_MISTRAL, gpu_types=("a10g",)), On("inference", "g5.2xlarge"))),
+    ),
+)
+
+CASES: Final = (*TYPES, *TAINTS, *DAEMON_SETS, *SELECTORS, *ORDER, *LIMITS, *CAPACITY, *VOLUMES, *WORKLOADS, *GROUPS)

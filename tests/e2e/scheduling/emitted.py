@@ -9,16 +9,21 @@ from functools import cache, cached_property
 from typing import Any, Final
 
 from eks_gpu.cli.judge import as_resource
+from eks_gpu.cluster.system_nodes import SystemNodes, SystemNodesArgs
 from eks_gpu.facts import namespaces, resources, storage
 from eks_gpu.gpu.gpu_software import GpuSoftware
 from eks_gpu.nodes import node_class_spec, node_pool_spec
+from eks_gpu.nodes.gpu_node_group import GpuNodeGroup, GpuNodeGroupArgs
 from eks_gpu.nodes.gpu_node_pool import GpuNodePool, GpuNodePoolArgs
 from eks_gpu.nodes.karpenter_connection import KarpenterConnection
 from eks_gpu.planning.pod_template import PodTemplate
 from eks_gpu.planning.pool import Pool
 from eks_gpu.recording import RecordedResource, record
+from eks_gpu.recording.answers import REGION
+from eks_gpu.settings.node_group import NodeGroup
 from eks_gpu.settings.node_pool import NodePool
 from eks_gpu.settings.stack_file import load
+from eks_gpu.settings.system_nodes import SystemNodes as SystemNodesBlock
 from eks_gpu.settings.workloads import Workloads
 from eks_gpu.storage.model_cache import CacheClaim
 from eks_gpu.workloads.model_server import ModelServerArgs
@@ -26,7 +31,8 @@ from eks_gpu.workloads.serving import serve
 from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.stack import Stack
 from sandbox.checkout import ROOT
-from tests.support.clusters import cluster
+from sandbox.kubernetes.node_groups import NodeGroupShape, Subnet
+from tests.support.clusters import SUBNETS, cluster
 
 Manifest = dict[str, Any]
 """An object in Kubernetes' spelling."""
@@ -34,7 +40,12 @@ Manifest = dict[str, Any]
 Block = Mapping[str, object]
 """Settings of one pool as a stack file has them."""
 
+SYSTEM: Final = "system"
+"""Name of the group of CPU nodes."""
+
 _DEPLOYMENT: Final = "kubernetes:apps/v1:Deployment"
+_NODE_GROUP: Final = "aws:eks/nodeGroup:NodeGroup"
+_SUFFIX: Final = "-node-group"
 
 
 @dataclass(frozen=True)
@@ -80,6 +91,38 @@ def pools(blocks: Mapping[str, Block]) -> Pools:
     return Pools(tuple(each for each in record(program).resources if each.inputs.get("kind") in wanted))
 
 
+@dataclass(frozen=True)
+class Groups:
+    """Managed node groups as our components emit them."""
+
+    recorded: tuple[RecordedResource, ...]
+
+    @property
+    def shapes(self) -> tuple[NodeGroupShape, ...]:
+        """What their nodes are like, by what EKS is told of them."""
+        return tuple(_shape(each) for each in self.recorded if each.type == _NODE_GROUP)
+
+    @cached_property
+    def planned(self) -> Mapping[str, Pool]:
+        """Those with GPUs as the planning module reads them, by name."""
+        found = Stack(map(as_resource, self.recorded)).pools
+        return {pool.name.removesuffix(_SUFFIX): pool for pool in found if pool.buys_gpus}
+
+
+def groups(blocks: Mapping[str, Block]) -> Groups:
+    """Record a component for each block of ``node_groups``, and for ``system``, which has the block of its own name."""
+
+    def program() -> None:
+        place = cluster()
+        for name, block in blocks.items():
+            if name == SYSTEM:
+                SystemNodes(name, SystemNodesArgs(settings=SystemNodesBlock.model_validate(block), cluster=place))
+            else:
+                GpuNodeGroup(name, GpuNodeGroupArgs(settings=NodeGroup.model_validate(block), cluster=place))
+
+    return Groups(record(program).resources if blocks else ())
+
+
 @cache
 def stack_pools(stack: str) -> Mapping[str, Block]:
     """Return the ``node_pools`` block of one of the stack files."""
@@ -117,6 +160,22 @@ def _altered(recorded: RecordedResource, spec: Mapping[str, Any]) -> RecordedRes
     inputs = deepcopy(dict(recorded.inputs))
     inputs["spec"]["template"]["spec"].update(spec)
     return replace(recorded, inputs=inputs)
+
+
+def _shape(recorded: RecordedResource) -> NodeGroupShape:
+    told = recorded.inputs
+    return NodeGroupShape(
+        cluster=told["clusterName"],
+        name=recorded.name.removesuffix(_SUFFIX),
+        region=REGION,
+        subnets=tuple(Subnet(zone, f"10.0.{n}.0/24") for n, zone in enumerate(SUBNETS)),
+        instance_types=tuple(told["instanceTypes"]),
+        size=told["scalingConfig"]["desiredSize"],
+        ami_type=told["amiType"],
+        capacity_type=told["capacityType"],
+        labels=told["labels"],
+        taints=tuple(told.get("taints", ())),
+    )
 
 
 def _resource(manifest: Manifest) -> Resource:

@@ -147,7 +147,7 @@ def _pools() -> Pools:
 
 def _pods() -> Iterator[Manifest]:
     """Yield a pod for each question to each pool. Those about labels ask for no GPU, so that few nodes are enough."""
-    everything = {"tolerations": [TOLERATE_EVERYTHING], "cpu": "10m", "memory": "16Mi"}
+    everything: dict[str, Any] = {"tolerations": [TOLERATE_EVERYTHING], "cpu": "10m", "memory": "16Mi"}
     for pool in ASKED:
         chosen = {labels.KARPENTER_NODEPOOL: pool}
         for name, selector in SELECTORS.items():

@@ -22,6 +22,7 @@ def test_karpenter_decides_as_expected(case: Case, world: World) -> None:
     world.create(*case.objects)
     if case.pools_last:
         world.create(*(manifest for manifest, _ in case.pods.values()))
+    world.join(emitted.groups(case.groups))
     world.install(pools)
     world.create(*(manifest for manifest, _ in case.before.values()))
     _come_true(world, case.before)
@@ -32,14 +33,14 @@ def test_karpenter_decides_as_expected(case: Case, world: World) -> None:
 
 @pytest.mark.parametrize("case", PARAMETERS)
 def test_the_planning_module_answers_as_karpenter_or_overlooks_what_the_case_says(case: Case) -> None:
-    pools = emitted.pools(case.pools).planned
+    pools = {**emitted.groups(case.groups).planned, **emitted.pools(case.pools).planned}
     wrong = {}
     for name, (manifest, expected) in {**case.before, **case.pods}.items():
         admitted = answers(pools, manifest)
-        if isinstance(expected, On):
+        if isinstance(expected, On) and expected.pool in pools:
             right = expected.instance_type in admitted.get(expected.pool, ())
         else:
-            right = bool(admitted) is bool(case.overlooked)
+            right = bool(admitted) is bool(case.overlooked)  # a pod on a CPU node is a pod that no GPU pool admits
         if not right:
             wrong[name] = f"Karpenter: {expected}; planning: {admitted or 'no pool'}"
     assert not wrong, wrong

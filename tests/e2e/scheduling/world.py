@@ -6,11 +6,15 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import cycle
 from typing import Final
 
-from eks_gpu.facts import labels
+from eks_gpu.facts import labels, resources
+from eks_gpu.facts.instances import CATALOGUE
+from sandbox.kubernetes.node_groups import new_node
+from sandbox.kubernetes.nodes import is_ready
 from sandbox.kubernetes.rest import CLAIMS, NODES, PODS, VOLUMES, ApiError, Kind, Object, Rest
-from tests.e2e.scheduling.emitted import Manifest, Pools
+from tests.e2e.scheduling.emitted import Groups, Manifest, Pools
 
 NAMESPACE: Final = "default"
 """Where the pods of a case are. It is there already, and need not be removed: that takes seconds."""
@@ -91,6 +95,13 @@ class World:
             self.rest.create(NODE_POOLS, pool)
         self.until(lambda: len(pools.node_pools) == self._ready_pools(), "all node pools are ready")
 
+    def join(self, groups: Groups) -> None:
+        """Let the nodes of managed groups join, and wait until their GPUs are known."""
+        for shape in groups.shapes:
+            for _, subnet in zip(range(shape.size), cycle(shape.subnets), strict=False):
+                self.rest.create(NODES, new_node(shape, subnet))
+        self.until(lambda: all(is_ready(each) and _has_its_gpus(each) for each in self.nodes()), "all nodes are ready")
+
     def create(self, *manifests: Manifest) -> None:
         """Put objects in; return when their claims are bound, for Karpenter looks at no pod before that (S02)."""
         for manifest in manifests:
@@ -103,7 +114,7 @@ class World:
 
     def fates(self) -> dict[str, Fate]:
         """Return what has become of each pod by its name so far."""
-        nodes = {node["metadata"]["name"]: node["metadata"].get("labels", {}) for node in self.nodes()}
+        nodes = {each["metadata"]["name"]: each["metadata"].get("labels", {}) for each in self.nodes()}
         reasons = {
             event["involvedObject"]["uid"]: event["message"]
             for event in self.rest.list(EVENTS, NAMESPACE, fieldSelector="reason=FailedScheduling")["items"]
@@ -129,7 +140,7 @@ class World:
     def node_names(self, pool: str) -> set[str]:
         """Return the nodes of a pool."""
         found = self.rest.list(NODES, labelSelector=f"{labels.KARPENTER_NODEPOOL}={pool}")["items"]
-        return {node["metadata"]["name"] for node in found}
+        return {each["metadata"]["name"] for each in found}
 
     def until(self, true: Callable[[], bool], what: str, patience: float = _PATIENCE_SECONDS) -> None:
         """Wait until something is the case; fail with the state of the world when it takes too long."""
@@ -146,7 +157,7 @@ class World:
     def report(self) -> str:
         """Return pods and nodes as text."""
         pods = [f"  pod {name}: {fate}" for name, fate in sorted(self.fates().items())]
-        nodes = [f"  node {_line(node)}" for node in self.nodes()]
+        nodes = [f"  node {_line(each)}" for each in self.nodes()]
         return "\n".join((*pods, *nodes)) or "  no pod and no node"
 
     def clear(self) -> None:
@@ -193,21 +204,26 @@ def _is_true(found: Object, condition: str) -> bool:
 
 
 def _fate(pod: Object, nodes: Mapping[str, Mapping[str, str]], reasons: Mapping[str, str]) -> Fate:
-    node = pod["spec"].get("nodeName")
-    if node is not None and pod["status"]["phase"] == "Running":
-        found = nodes.get(node, {})
+    place = pod["spec"].get("nodeName")
+    if place is not None and pod["status"]["phase"] == "Running":
+        found = nodes.get(place, {})
         return Placed(
-            pool=found.get(labels.KARPENTER_NODEPOOL, ""),
+            pool=found.get(labels.KARPENTER_NODEPOOL) or found.get(labels.EKS_NODE_GROUP, ""),
             instance_type=found.get(labels.INSTANCE_TYPE, ""),
             zone=found.get(labels.ZONE, ""),
             capacity=found.get(labels.CAPACITY_TYPE, ""),
-            node=node,
+            node=place,
         )
     reason = reasons.get(pod["metadata"]["uid"])
-    return Refused(because=reason) if node is None and reason is not None else Undecided()
+    return Refused(because=reason) if place is None and reason is not None else Undecided()
 
 
-def _line(node: Object) -> str:
-    found = node["metadata"].get("labels", {})
+def _has_its_gpus(found: Object) -> bool:
+    known = CATALOGUE.get(found["metadata"]["labels"][labels.INSTANCE_TYPE])
+    return known is None or resources.GPU in found["status"].get("allocatable", {})
+
+
+def _line(one: Object) -> str:
+    found = one["metadata"].get("labels", {})
     facts = (labels.KARPENTER_NODEPOOL, labels.INSTANCE_TYPE, labels.CAPACITY_TYPE, labels.ZONE)
-    return " ".join((node["metadata"]["name"], *(found.get(key, "-") for key in facts)))
+    return " ".join((one["metadata"]["name"], *(found.get(key, "-") for key in facts)))
