@@ -64,6 +64,7 @@ def _destroy(opened: OpenStack, options: Sequence[str]) -> None:
         if opened.run("destroy", "--yes", *options) and not (
             _unblocked(opened) and opened.run("destroy", "--yes", *options) == 0
         ):
+            _blame_kubernetes(opened)
             raise SandboxError(
                 f"{opened.name} is not destroyed; {project.remedy('recover', opened.name)} reconciles it, then try "
                 "again; if what somebody made by hand stands in the way, `make clean-sandbox` forgets all of it",
@@ -165,7 +166,19 @@ def _in_real_kubernetes(opened: OpenStack) -> bool:
 
 
 def _up(opened: OpenStack, options: Sequence[str]) -> int:
-    return 1 if opened.run("up", "--yes", "--policy-pack", project.POLICY_PACK, *options) else 0
+    if opened.run("up", "--yes", "--policy-pack", project.POLICY_PACK, *options) == 0:
+        return 0
+    _blame_kubernetes(opened)
+    return 1
+
+
+def _blame_kubernetes(opened: OpenStack) -> None:
+    """Say so if a run failed because a part of the control plane has ended meanwhile."""
+    if _in_real_kubernetes(opened):
+        # Imported where it is used: a stack in the stand-in must not wait for it.
+        from sandbox.kubernetes import control_plane  # noqa: PLC0415 - see above
+
+        control_plane.check(opened.engine.checkout)
 
 
 def _unlock(opened: OpenStack) -> None:
