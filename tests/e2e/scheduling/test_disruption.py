@@ -17,11 +17,11 @@ import pytest
 
 from eks_gpu.facts import labels
 from eks_gpu.workloads import pod_parts
-from sandbox.kubernetes.rest import PODS, Rest
+from sandbox.kubernetes.rest import Rest
 from tests.e2e.scheduling import emitted
 from tests.e2e.scheduling.emitted import Block
 from tests.e2e.scheduling.pods import deployment, gpu_pod
-from tests.e2e.scheduling.world import EVENTS, NAMESPACE, NODE_POOLS, Placed, World
+from tests.e2e.scheduling.world import EVENTS, NODE_POOLS, Placed, World
 
 SOON: Final = "1s"
 """In place of `consolidateAfter`: 10 minutes for inference, 15 for training, 30 for development."""
@@ -115,8 +115,7 @@ def _running(world: World, count: int) -> bool:
 
 def _empty(world: World) -> None:
     """Remove the pods that are to go."""
-    for name in (*(f"{name}-filler-{n}" for name in HALF_EMPTY for n in range(2)), *(f"{name}-job" for name in IDLE)):
-        world.rest.delete(PODS, name, NAMESPACE)
+    world.remove(*(f"{name}-filler-{n}" for name in HALF_EMPTY for n in range(2)), *(f"{name}-job" for name in IDLE))
 
 
 def _hurry(world: World) -> None:

@@ -86,6 +86,8 @@ class World:
     def __init__(self, rest: Rest) -> None:
         """Reach a cluster whose Karpenter runs."""
         self.rest = rest
+        self._made = {"Pod"}
+        self._pods: dict[str, Manifest] = {}
 
     def install(self, pools: Pools) -> None:
         """Put pools in and wait until Karpenter would buy from them."""
@@ -106,14 +108,29 @@ class World:
         """Put objects in; return when their claims are bound, for Karpenter looks at no pod before that (S02)."""
         for manifest in manifests:
             kind = manifest["kind"]
+            self._made.add(kind)
+            if kind == "Pod":
+                self._pods[manifest["metadata"]["name"]] = manifest
             self.rest.create(_KINDS[kind], manifest, "" if kind in _CLUSTER_WIDE else NAMESPACE)
             if (
                 kind in _PHASES
             ):  # a claim that comes before the volume is known is looked at again a quarter minute later
                 self.until(partial(self._in_phase, manifest), f"{kind} {manifest['metadata']['name']} is bound")
 
+    def remove(self, *pods: str) -> None:
+        """Remove pods for good."""
+        for name in pods:
+            self._pods.pop(name)
+            self.rest.delete(PODS, name, NAMESPACE)
+
     def fates(self) -> dict[str, Fate]:
-        """Return what has become of each pod by its name so far."""
+        """Return what has become of each pod by its name so far.
+
+        Pods that are gone are made again, as their owner would. It happens: Karpenter takes the taint `unregistered`
+        off a node, the scheduler binds a pod, and the node controller, which has not heard yet, evicts it.
+        """
+        for name in self._pods.keys() - {pod["metadata"]["name"] for pod in self.pods()}:
+            self.rest.create(PODS, self._pods[name], NAMESPACE)
         nodes = {each["metadata"]["name"]: each["metadata"].get("labels", {}) for each in self.nodes()}
         reasons = {
             event["involvedObject"]["uid"]: event["message"]
@@ -155,16 +172,20 @@ class World:
             time.sleep(max(_INTERVAL_SECONDS, now - asked))  # a question that takes long is not asked all the time
 
     def report(self) -> str:
-        """Return pods and nodes as text."""
+        """Return pods, nodes and what is not ready as text."""
         pods = [f"  pod {name}: {fate}" for name, fate in sorted(self.fates().items())]
         nodes = [f"  node {_line(each)}" for each in self.nodes()]
-        return "\n".join((*pods, *nodes)) or "  no pod and no node"
+        classes = [f"  node class {_unready(each)}" for each in self.rest.list(NODE_CLASSES)["items"]]
+        pools = [f"  node pool {_unready(each)}" for each in self.rest.list(NODE_POOLS)["items"]]
+        return "\n".join((*pods, *nodes, *classes, *pools)) or "  nothing"
 
     def clear(self) -> None:
         """Remove everything that cases and Karpenter have made, without waiting for grace periods and finalizers."""
-        for kind in ("Deployment", "DaemonSet", "Pod", "PersistentVolumeClaim"):
-            self._remove(_KINDS[kind], NAMESPACE)
-        for each in (NODE_POOLS, NODE_CLASSES, NODE_CLAIMS, NODES, VOLUMES):
+        self._pods.clear()
+        for kind in ("Deployment", "DaemonSet", "Pod", "PersistentVolumeClaim", "PersistentVolume"):
+            if kind in self._made:
+                self._remove(_KINDS[kind], "" if kind in _CLUSTER_WIDE else NAMESPACE)
+        for each in (NODE_POOLS, NODE_CLASSES, NODE_CLAIMS, NODES):
             self._remove(each)
         self.rest.delete(EVENTS, "", NAMESPACE)
 
@@ -221,6 +242,15 @@ def _fate(pod: Object, nodes: Mapping[str, Mapping[str, str]], reasons: Mapping[
 def _has_its_gpus(found: Object) -> bool:
     known = CATALOGUE.get(found["metadata"]["labels"][labels.INSTANCE_TYPE])
     return known is None or resources.GPU in found["status"].get("allocatable", {})
+
+
+def _unready(found: Object) -> str:
+    """Return the name of an object with the conditions that do not hold."""
+    conditions = found.get("status", {}).get("conditions")
+    if conditions is None:
+        return f"{found['metadata']['name']}: nobody has looked at it"
+    wanting = [f"{each['type']}: {each['reason']}" for each in conditions if each["status"] != "True"]
+    return f"{found['metadata']['name']}: {', '.join(wanting) or 'ready'}"
 
 
 def _line(one: Object) -> str:
