@@ -51,9 +51,9 @@ modules: $(ENVIRONMENT)
 test: build modules ## run every test but those of e2e
 	@$(PYTHON) -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 
-# One after the other: each control plane has the two cores for itself, and what is measured means something.
+# Two at a time, a file to one: each has a control plane of its own, which waits for most of the time.
 e2e: build-all ## run the tests that need the real Kubernetes: API server, scheduler, Karpenter, Helm
-	@$(PYTHON) -m pytest tests/e2e --durations=10
+	@$(PYTHON) -m pytest tests/e2e --numprocesses 2 --dist loadfile --durations=10
 
 bench: build ## measure imports, checks and previews, side by side
 	@$(PYTHON) tests/bench/run.py
