@@ -26,6 +26,7 @@ from sandbox.kubernetes.node_side.custom_resources import ClusterPolicies, NodeC
 from sandbox.kubernetes.node_side.gpus import Gpus
 from sandbox.kubernetes.node_side.scaler import Scaler
 from sandbox.kubernetes.node_side.terminated import Terminated
+from sandbox.kubernetes.node_side.unnoticed import Unnoticed
 from sandbox.kubernetes.node_side.volumes import Volumes
 from sandbox.kubernetes.node_side.world import Duty, World, log
 from sandbox.kubernetes.rest import ApiError, Rest
@@ -54,6 +55,7 @@ def main(arguments: Sequence[str]) -> int:
     work = Work(
         (
             Terminated(),
+            Unnoticed(),
             Gpus(),
             Volumes(),
             ClusterPolicies(),

@@ -13,6 +13,7 @@ from sandbox.kubernetes.node_groups import AMI_ANNOTATION
 from sandbox.kubernetes.node_side.custom_resources import CONDITIONS, FINALIZER, ClusterPolicies, NodeClasses
 from sandbox.kubernetes.node_side.gpus import Gpus
 from sandbox.kubernetes.node_side.terminated import Terminated
+from sandbox.kubernetes.node_side.unnoticed import ANNOTATION, Unnoticed
 from sandbox.kubernetes.node_side.volumes import Volumes
 from sandbox.kubernetes.node_side.world import CLUSTER_POLICIES, NODE_CLAIMS, NODE_CLASSES, World
 from sandbox.kubernetes.rest import ApiError, Kind
@@ -157,6 +158,33 @@ def test_pods_go_with_their_node_and_no_others() -> None:
     fake = Fake(nodes=[gpu_node()], pods=[gone, there, pending])
     Terminated().step(fake.world)
     assert fake.written == [("delete", "a", {"gracePeriodSeconds": "0"})]
+
+
+@pytest.mark.parametrize(
+    ("status", "node", "told"),
+    [
+        ({"phase": "Pending"}, "gpu", True),
+        ({"phase": "Pending", "startTime": "2026-11-21T00:00:00Z"}, "gpu", False),
+        ({"phase": "Running"}, "gpu", False),
+        ({"phase": "Pending"}, "elsewhere", False),
+        ({"phase": "Pending"}, "", False),
+    ],
+)
+def test_a_pod_that_kwok_does_not_start_on_a_ready_node_is_told_of_again(
+    status: Object, node: str, told: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = iter((0.0, 1.0, 5.0, 6.0))
+    monkeypatch.setattr("sandbox.kubernetes.node_side.unnoticed.time.monotonic", lambda: next(clock))
+    fake = Fake(nodes=[gpu_node()], pods=[an("pod", spec={"nodeName": node}, status=status)])
+    duty = Unnoticed()
+    for _ in range(2):
+        duty.step(fake.world)
+    assert not fake.written
+    for _ in range(2):
+        duty.step(fake.world)
+    assert [(verb, name, list(body["metadata"]["annotations"])) for verb, name, body in fake.written] == (
+        [("patch", "pod", [ANNOTATION])] if told else []
+    )
 
 
 def a_claim(**annotations: str) -> Object:
