@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,7 @@ from sandbox.kubernetes.api import Api, connect
 from tests.support.cluster import Cluster
 
 _USAGE = pytest.StashKey[list[str]]()
+_HANDED_OVER = "usage of the control plane"
 
 
 @pytest.fixture(scope="session")
@@ -18,12 +20,36 @@ def shared_cluster(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytes
     """Start one control plane for all tests; it is theirs through `cluster`, bare at the beginning of each."""
     checkout = Checkout(tmp_path_factory.mktemp("shared") / "sandbox")
     try:
+        seconds = max(control_plane.measure(checkout).values())
         yield Cluster(checkout, control_plane.start(checkout))
-    finally:
         usages = usage.of(checkout)
-        lines = [*map(str, usages), f"{usage.total_bytes(usages) // 1024**2} MiB in all"]
-        pytestconfig.stash[_USAGE] = lines
+        total = f"ready after {seconds:.1f} s; {usage.total_bytes(usages) // 1024**2} MiB in all at the end"
+        _keep(pytestconfig, [*map(str, usages), total])
+    finally:
         control_plane.wipe(checkout)
+
+
+def _keep(config: pytest.Config, lines: list[str]) -> None:
+    """Keep lines for the summary, which is written by another process where tests are shared out."""
+    if hasattr(config, "workeroutput"):
+        config.workeroutput[_HANDED_OVER] = lines
+    else:
+        config.stash[_USAGE] = lines
+
+
+class Summary:
+    """Collects what each process has to say."""
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:  # noqa: ANN401 - pytest-xdist has no types for it
+        """Take over what one process kept."""
+        lines = getattr(node, "workeroutput", {}).get(_HANDED_OVER, [])
+        node.config.stash.setdefault(_USAGE, []).extend(lines)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Listen to the processes that tests are shared out to."""
+    config.pluginmanager.register(Summary())
 
 
 @pytest.fixture
@@ -62,6 +88,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     """Say what the control plane took."""
     lines = config.stash.get(_USAGE, [])
     if lines:
-        terminalreporter.section("the sandbox's Kubernetes at the end")
+        terminalreporter.section("what the sandbox's Kubernetes took")
         for line in lines:
             terminalreporter.write_line(line)
