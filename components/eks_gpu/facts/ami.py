@@ -100,9 +100,32 @@ AL2023_RELEASE_VERSIONS: Mapping[str, str] = MappingProxyType(
 patch number is that of v20260714 (amazon-eks-ami CHANGELOG.md) and was not read for v20260724 itself.
 """
 
+BOTTLEROCKET_RELEASE = "v1.65.0"
+"""The pinned release of the Bottlerocket images, as a Karpenter alias takes it: ``bottlerocket@v1.65.0``.
+
+Its NVIDIA variants have driver branch 580 (all since v1.53.0, bottlerocket pull request 4737), take
+``settings.kubelet-device-plugins.nvidia.enabled`` (core-kit pull request 914, since v1.63.0) and bind instance storage
+to every default place (since v1.46.0). Read from public notes, July to September 2026; not from the image itself.
+"""
+
+_BOTTLEROCKET_RELEASE_VERSION = f"{BOTTLEROCKET_RELEASE.removeprefix('v')}-0be31b34"
+
+BOTTLEROCKET_RELEASE_VERSIONS: Mapping[str, str] = MappingProxyType(
+    dict.fromkeys(("1.33", "1.34", "1.35", "1.36"), _BOTTLEROCKET_RELEASE_VERSION)
+)
+"""The same release as the EKS node group API takes it: version and commit, whatever the Kubernetes version.
+
+Source: entigolabs/entigo-infralib pull request 1488 (2026-09), which pins node groups to 1.65.0-0be31b34. The NVIDIA
+variants for 1.34 to 1.36 are named in the notes of v1.66.0; that for 1.33 is in those of v1.60.0.
+"""
+
 AL2023_RELEASE_LACKS: frozenset[str] = frozenset({"g7"})
 """Instance families whose GPUs the pinned release cannot drive: g7 needs driver 595, which the images have from
 v20260917 on (awslabs/amazon-eks-ami issue 2768, checked 2026-11-21)."""
+
+
+BOTTLEROCKET_OS_VOLUME_GIB = 4
+"""Size of the volume that Bottlerocket boots from; images and pods are on the other one. Karpenter's default."""
 
 
 def ami_type(family: AmiFamily, arch: str, *, nvidia: bool) -> AmiType:
@@ -117,6 +140,16 @@ def ami_type(family: AmiFamily, arch: str, *, nvidia: bool) -> AmiType:
 def alias(family: AmiFamily, release: str) -> str:
     """Return the EC2NodeClass alias that pins a family to a release: ``al2023@v20260724``."""
     return f"{family.alias}@{release}"
+
+
+def release(family: AmiFamily) -> str:
+    """Return the pinned release of a family, as a Karpenter alias takes it: ``v20260724``."""
+    return BOTTLEROCKET_RELEASE if family is AmiFamily.BOTTLEROCKET else AL2023_RELEASE
+
+
+def release_versions(family: AmiFamily) -> Mapping[str, str]:
+    """Return the same release as the EKS node group API takes it, by Kubernetes version."""
+    return BOTTLEROCKET_RELEASE_VERSIONS if family is AmiFamily.BOTTLEROCKET else AL2023_RELEASE_VERSIONS
 
 
 @dataclass(frozen=True, slots=True)
