@@ -165,6 +165,9 @@ def pool_labels(gpu_type: str, workload: str) -> dict[str, str]:
     return {**_EVERY_GPU_POOL, GPU_TYPE: gpu_type, WORKLOAD: workload}
 
 
+NOT_VALIDATED = "eks-gpu.io/not-validated"
+"""Key of the taint of nodes whose GPUs have not been proved yet."""
+
 # --- ours: annotations of pods, by which they declare what nobody could read off them ------------------------------
 
 MODEL_BYTES = "eks-gpu.io/model-bytes"

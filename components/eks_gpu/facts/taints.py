@@ -70,5 +70,9 @@ def dedicated(gpu_type: str) -> Taint:
     return Taint(labels.GPU_TYPE, gpu_type, Effect.NO_SCHEDULE)
 
 
+NOT_VALIDATED = Taint(labels.NOT_VALIDATED, "true", Effect.NO_SCHEDULE)
+"""A startup taint: on a new node of a pool that asks for validation, until its GPUs have been proved. What makes the
+GPUs visible must tolerate it, and so must the validation itself; workloads never do."""
+
 TOLERATE_EVERYTHING: dict[str, str] = {"operator": "Exists"}
 """For node agents that must run everywhere (monitoring, logging). A workload never carries it."""

@@ -39,6 +39,7 @@ def node_pool_spec(pool: NodePool, *, node_class: str, zones: Sequence[str], wei
                     _one_of(labels.OS, [_LINUX]),
                 ],
                 "taints": [taint.kubernetes() for taint in pool_taints(pool)],
+                **_startup_taints(pool),
                 **contract.template(),
             },
         },
@@ -51,6 +52,15 @@ def node_pool_spec(pool: NodePool, *, node_class: str, zones: Sequence[str], wei
 def pool_taints(pool: NodePool) -> tuple[taints.Taint, ...]:
     """Return the taints of the pool's nodes: against pods without GPUs, and, if dedicated, against all but its own."""
     return (taints.GPU, taints.dedicated(pool.gpu_name)) if pool.dedicated else (taints.GPU,)
+
+
+def _startup_taints(pool: NodePool) -> dict[str, Any]:
+    """Return the taints that somebody takes off again.
+
+    Karpenter must be told of them, or it would buy node after node for a pod that does not tolerate them. With that,
+    the pods that wait need no toleration.
+    """
+    return {"startupTaints": [taints.NOT_VALIDATED.kubernetes()]} if pool.validate_new_nodes else {}
 
 
 def _one_of(key: str, values: Sequence[str]) -> dict[str, Any]:

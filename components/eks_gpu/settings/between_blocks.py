@@ -12,6 +12,7 @@ from typing import Final
 from eks_gpu.facts import instances
 from eks_gpu.facts.network import ZONE, region_of
 from eks_gpu.settings.explain import nearest
+from eks_gpu.settings.instance_types import names_in
 from eks_gpu.settings.network import EXISTING
 from eks_gpu.settings.problems import Location, Problem
 
@@ -126,8 +127,7 @@ def _servers_find_their_gpus(platform: Data) -> Iterator[Problem]:
     offered = {
         instances.CATALOGUE[name].gpu_name
         for _, pool in _pools(platform)
-        for name in _texts(pool.get("instance_types"))
-        if name in instances.CATALOGUE
+        for name in names_in(pool.get("instance_types"))
     }
     for location, server in _servers(platform):
         wanted = _texts(server.get("gpu_types"))

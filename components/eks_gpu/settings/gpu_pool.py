@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Final, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
-from eks_gpu.facts import ami, instances, resources
+from eks_gpu.facts import instances
 from eks_gpu.settings.block import Block
+from eks_gpu.settings.instance_types import GpuInstanceTypes
 
 GP3_IOPS_PER_GIB: Final = 500
 """Most IOPS of a gp3 volume for each GiB of it (EBS user guide, "General Purpose SSD volumes", checked 2026-11-21)."""
@@ -76,90 +76,6 @@ def _several(value: object) -> object:
     return (value,) if isinstance(value, str) else value
 
 
-def _offer_the_catalogue(schema: dict[str, Any]) -> None:
-    """Make editors complete instance types. Called when a schema is made, so that loading settings stays cheap."""
-    schema["items"] = {"type": "string", "enum": sorted(instances.CATALOGUE)}
-
-
-def _drawn_from_the_catalogue(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Refuse what no GPU pool can be made of; the first reason is given, with what to write instead."""
-    for name in names:
-        _known_and_usable(name)
-    if len(set(names)) < len(names):
-        twice = sorted({name for name in names if names.count(name) > 1})
-        raise ValueError(f"{', '.join(twice)} is given more than once; name each instance type once")
-    types = [instances.CATALOGUE[name] for name in names]
-    _whole_gpus(types)
-    _same_architecture(types)
-    _same_gpu_model(types)
-    return names
-
-
-def _known_and_usable(name: str) -> None:
-    kind = instances.CATALOGUE.get(name)
-    if kind is None:
-        nearest = difflib.get_close_matches(name, instances.CATALOGUE, n=1, cutoff=0.5)
-        family = name.partition(".")[0]
-        if family in instances.families():
-            sizes = ", ".join(known.name for known in instances.families()[family])
-            advice = f"{family} comes as {sizes}"
-        elif nearest:
-            advice = f"did you mean {nearest[0]}?"
-        else:
-            advice = f"families with NVIDIA GPUs are {', '.join(sorted(instances.families()))}"
-        raise ValueError(f"{name} is no instance type with an NVIDIA GPU that is known here; {advice}")
-    if kind.family in ami.AL2023_RELEASE_LACKS:
-        raise ValueError(
-            f"{name} needs a newer NVIDIA driver than the pinned image {ami.AL2023_RELEASE} has; "
-            "use another family, such as g6e or g7e"
-        )
-
-
-def _whole_gpus(types: Iterable[instances.InstanceType]) -> None:
-    names = [kind.name for kind in types if kind.gpu_count == 0]
-    if names:
-        raise ValueError(
-            f"{', '.join(names)} has a fraction of a GPU, which EC2 counts as none, so its nodes advertise no "
-            f"{resources.GPU}; use a type with whole GPUs, such as g6.xlarge, and share it"
-        )
-
-
-def _same_architecture(types: Iterable[instances.InstanceType]) -> None:
-    by_arch = _grouped((kind.arch, kind.name) for kind in types)
-    if len(by_arch) > 1:
-        raise ValueError(
-            f"{_listed(by_arch)} have different architectures, and one image cannot serve both; "
-            "make one pool for each architecture"
-        )
-
-
-def _same_gpu_model(types: Iterable[instances.InstanceType]) -> None:
-    by_model = _grouped((f"{kind.gpu_name} {kind.gpu_memory_mib} MiB", kind.name) for kind in types)
-    if len(by_model) > 1:
-        raise ValueError(
-            f"{_listed(by_model)} have different GPUs, so a pod could not tell which one it gets; "
-            "make one pool for each GPU model"
-        )
-
-
-def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-    groups: dict[str, list[str]] = {}
-    for group, member in pairs:
-        groups.setdefault(group, []).append(member)
-    return groups
-
-
-def _listed(groups: dict[str, list[str]]) -> str:
-    return " and ".join(f"{', '.join(members)} ({group})" for group, members in groups.items())
-
-
-GpuInstanceTypes = Annotated[
-    tuple[str, ...],
-    Field(min_length=1, max_length=20, json_schema_extra=_offer_the_catalogue),
-    AfterValidator(_drawn_from_the_catalogue),
-]
-"""Instance types of one GPU model and one architecture. At most 20, as in a managed node group."""
-
 FormerNames = Annotated[tuple[str, ...], BeforeValidator(_several)]
 """One former name or several."""
 
@@ -168,7 +84,8 @@ class GpuPool(Block):
     """What a node group and a node pool have in common."""
 
     instance_types: GpuInstanceTypes
-    """EC2 instance types with NVIDIA GPUs. All of one GPU model: make one pool for each model."""
+    """EC2 instance types with NVIDIA GPUs, by name or by need: ``[g5.xlarge, g5.2xlarge]`` or ``{gpus: 1, gpu: a10g}``.
+    All of one GPU model: make one pool for each model."""
 
     purpose: Purpose = Purpose.INFERENCE
     """What the pool is for."""

@@ -58,6 +58,10 @@ class NodePool(GpuPool):
     """Keep off every pod that does not tolerate the pool's own taint ``gpu-type=<GPU model>``. Weights alone do not:
     a pod that finds the cheap pools full spills into a dear one. Node agents must tolerate the taint too."""
 
+    validate_new_nodes: bool = False
+    """Keep workloads off each new node until its GPUs have been proved: it starts with the taint
+    ``eks-gpu.io/not-validated``, which the validation takes off."""
+
     efa: bool = False
     """Attach every Elastic Fabric Adapter that the instance type has, for training across nodes."""
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from pydantic import BaseModel, Tag
+from pydantic import BaseModel, BeforeValidator, Tag
 from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
 
 from eks_gpu.settings.documentation import field_docstrings
 
@@ -84,6 +85,10 @@ def shape_of(annotation: Any) -> Shape:  # noqa: ANN401 - an annotation can be a
 
 
 def _of_field(information: FieldInfo) -> Iterator[_Choice]:
+    """Return what may be written at a field, which is not always what it holds afterwards."""
+    for extra in information.metadata:
+        if isinstance(extra, BeforeValidator) and extra.json_schema_input_type is not PydanticUndefined:
+            return _choices(extra.json_schema_input_type)
     return _choices(information.annotation)
 
 

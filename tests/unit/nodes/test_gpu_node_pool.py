@@ -183,6 +183,15 @@ def test_n12_a_dedicated_pool_keeps_off_pods_that_do_not_name_its_gpu() -> None:
     ]
 
 
+def test_n07_new_nodes_start_with_a_taint_until_they_are_validated_only_where_asked() -> None:
+    settings = P4D.model_copy(update={"validate_new_nodes": True})
+
+    assert _pool(settings)["template"]["spec"]["startupTaints"] == [
+        {"key": "eks-gpu.io/not-validated", "value": "true", "effect": "NoSchedule"}
+    ]
+    assert "startupTaints" not in _pool(P4D)["template"]["spec"]
+
+
 def test_g09_efa_takes_one_adapter_on_each_network_card() -> None:
     interfaces = _class(P4D.model_copy(update={"efa": True}))["networkInterfaces"]
 

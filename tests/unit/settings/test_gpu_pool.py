@@ -133,13 +133,6 @@ def test_purposes_are_the_values_of_the_workload_label() -> None:
     assert tuple(purpose.value for purpose in Purpose) == labels.WORKLOADS
 
 
-@pytest.mark.parametrize("block", [NodeGroup, NodePool])
-def test_editors_are_offered_the_catalogue(block: type[NodeGroup | NodePool]) -> None:
-    offered = block.model_json_schema()["properties"]["instance_types"]["items"]["enum"]
-
-    assert offered == sorted(instances.CATALOGUE)
-
-
 def test_a_pool_knows_its_gpu_architecture_and_disks() -> None:
     pool = NodePool(instance_types=("g5g.xlarge",), max_gpus=1)
 
