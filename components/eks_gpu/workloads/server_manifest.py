@@ -143,7 +143,7 @@ def pod_spec(plan: ServerPlan) -> Part:
         **({"runtimeClassName": runtime_class} if runtime_class is not None else {}),
         "affinity": pod_parts.node_affinity(plan.server.gpu_types),
         "tolerations": pod_parts.tolerations(plan.server.gpu_types),
-        "topologySpreadConstraints": pod_parts.spread_over_zones(plan.selector),
+        **_spread(plan),
         "securityContext": pod_parts.pod_security(),
         "automountServiceAccountToken": False,
         # A Service called "vllm" would otherwise set VLLM_PORT to a URL, and the server would not start.
@@ -152,6 +152,18 @@ def pod_spec(plan: ServerPlan) -> Part:
         "volumes": list(volumes.volumes),
         "containers": [container(plan, volumes.mounts)],
     }
+
+
+def _spread(plan: ServerPlan) -> Part:
+    """Return the wish of several servers to be in several zones.
+
+    A single one has nobody to be apart from, and the wish would cost it: Karpenter settles on a zone first, any of
+    those that would do, and on the cheapest offer in it afterwards, which in a zone without spot is on-demand (seen
+    with Karpenter 1.14.1).
+    """
+    if plan.server.replicas == 1:
+        return {}
+    return {"topologySpreadConstraints": pod_parts.spread_over_zones(plan.selector)}
 
 
 def container(plan: ServerPlan, mounts: Sequence[Part]) -> Part:

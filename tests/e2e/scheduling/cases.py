@@ -347,14 +347,12 @@ def _server(kind: str, **block: object) -> Manifest:
     return deployment
 
 
-# Nothing is said of spot here: a server wishes to be spread over zones, so Karpenter settles on a zone first, any of
-# those that would do, and on the cheapest offer in it afterwards. In a zone without spot that is on-demand.
 WORKLOADS: Final = (
     Case(
-        name="w07: a vLLM server as we emit it gets a node with the memory it needs",
+        name="w07: a vLLM server as we emit it gets a node with the memory it needs, in a zone that sells it as spot",
         pools=PROD,
         objects=_FILES,
-        pods=those((_server("vllm", **_MISTRAL, gpu_types=("a10g",)), On("g5", "g5.2xlarge"))),
+        pods=those((_server("vllm", **_MISTRAL, gpu_types=("a10g",)), On("g5", "g5.2xlarge", SPOT))),
     ),
     Case(
         name="w07: with three cores and less memory it fits the smallest",

@@ -8,6 +8,7 @@ import pulumi_kubernetes as k8s
 import pytest
 
 from eks_gpu.facts import images
+from eks_gpu.facts.labels import ZONE
 from eks_gpu.gpu.gpu_software import GpuSoftware
 from eks_gpu.planning.start_up import StartUpBudget
 from eks_gpu.recording import Recording, record
@@ -202,6 +203,15 @@ def test_w09_servers_that_are_not_ready_do_not_hold_the_drain_of_their_nodes() -
 
 def test_w09_a_single_replica_gets_none_because_it_would_block_every_drain() -> None:
     assert build().of_type(BUDGET) == ()
+
+
+def test_w09_several_replicas_wish_to_be_in_several_zones() -> None:
+    (constraint,) = pod(build(server(replicas=2)))["topologySpreadConstraints"]
+    assert constraint["topologyKey"] == ZONE
+
+
+def test_n09_a_single_replica_has_no_wish_that_would_make_karpenter_choose_a_zone_before_a_price() -> None:
+    assert "topologySpreadConstraints" not in pod(build(server(replicas=1)))
 
 
 def test_w10_the_image_is_pinned() -> None:
