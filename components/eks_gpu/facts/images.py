@@ -1,4 +1,4 @@
-"""Container images of servers: exact tags, the CUDA they bring, and how much a node must pull."""
+"""Container images of servers and checks: exact tags, the CUDA they bring, and how much a node must pull."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ class Image:
     repository: str
     tag: str
     cuda: str
-    """CUDA release inside, such as ``"12.9"``: the node's driver must support it."""
+    """CUDA release inside, such as ``"12.9"``: the node's driver must support it. Empty where it brings several, and
+    takes the one that the driver supports."""
     size_bytes: int
     """Unpacked size on the node's disk, rounded up where only a neighbouring release was measured."""
     source: str
@@ -54,3 +55,59 @@ TRITON_FULL = Image(
     checked=CHECKED,
 )
 """Triton with every backend. The slim variant, ``py3-min``, has none: an image of one's own copies those it needs."""
+
+CUDA_SAMPLE = Image(
+    repository="nvcr.io/nvidia/k8s/cuda-sample",
+    tag="vectoradd-cuda12.5.0",
+    cuda="12.5",
+    size_bytes=1 * GB,
+    source=(
+        "NVIDIA/k8s-device-plugin README (the tag; /cuda-samples/vectorAdd prints Test PASSED); size: an upper bound, "
+        "not measured"
+    ),
+    checked=CHECKED,
+)
+"""NVIDIA's vector addition, for amd64 and arm64."""
+
+DCGM = Image(
+    repository="nvcr.io/nvidia/cloud-native/dcgm",
+    tag="4.6.0-1-ubuntu24.04",
+    cuda="",
+    size_bytes=5 * GB,
+    source="NVIDIA/gpu-operator v26.7.0 values.yaml (dcgm.version); size: an upper bound, not measured",
+    checked=CHECKED,
+)
+"""NVIDIA's Data Center GPU Manager with its diagnostics: the release that the pinned operator names."""
+
+PYTORCH_EFA = Image(
+    repository="public.ecr.aws/deep-learning-containers/pytorch-training",
+    tag="2.8.0-gpu-py312-cu129-ubuntu22.04-ec2-v1.33",
+    cuda="12.9",
+    size_bytes=25 * GB,
+    source=(
+        "aws/deep-learning-containers, ECR public gallery (PyTorch with NCCL, libfabric and aws-ofi-nccl, amd64 only); "
+        "size: an upper bound, not measured"
+    ),
+    checked=CHECKED,
+)
+"""The only image here with NCCL and what NCCL needs for EFA. Huge: pulled only where several GPUs must talk."""
+
+KUBECTL = Image(
+    repository="registry.k8s.io/kubectl",
+    tag="v1.34.3",
+    cuda="",
+    size_bytes=1 * GB,
+    source="kubernetes/kubernetes build/ (registry.k8s.io/kubectl per release); size: an upper bound, not measured",
+    checked=CHECKED,
+)
+"""Within one minor version of every API server that the platform supports but the oldest."""
+
+PAUSE = Image(
+    repository="registry.k8s.io/pause",
+    tag="3.10.1",
+    cuda="",
+    size_bytes=1_000_000,
+    source="kubernetes v1.34 and v1.35 cmd/kubeadm/app/constants (PauseVersion); size: an upper bound, not measured",
+    checked=CHECKED,
+)
+"""A program that does nothing, for amd64 and arm64."""

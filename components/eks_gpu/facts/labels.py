@@ -148,12 +148,29 @@ MIG_CONFIG_STATE = "nvidia.com/mig.config.state"
 MIG_STRATEGY = "nvidia.com/mig.strategy"
 DEVICE_PLUGIN_CONFIG = "nvidia.com/device-plugin.config"
 """Names the sharing configuration of a node; not set by discovery but by the pool."""
+DEPLOY_DEVICE_PLUGIN = "nvidia.com/gpu.deploy.device-plugin"
+DEPLOY_MIG_MANAGER = "nvidia.com/gpu.deploy.mig-manager"
+"""With ``false``, set by the pool, the operator leaves its operand off the node: for images that bring their own
+(NVIDIA/gpu-operator v26.7.0 controllers/state_manager.go)."""
+NOT_DEPLOYED = "false"
+OWN_DEVICE_PLUGIN: Mapping[str, str] = MappingProxyType(
+    {DEPLOY_DEVICE_PLUGIN: NOT_DEPLOYED, DEPLOY_MIG_MANAGER: NOT_DEPLOYED}
+)
+"""On nodes whose image runs a device plugin and a MIG manager of its own."""
 
 AFTER_BOOT: frozenset[str] = frozenset(
     {GFD_PRODUCT, GFD_COUNT, GFD_MEMORY, GFD_REPLICAS, MIG_CAPABLE, MIG_CONFIG_STATE, MIG_STRATEGY}
 )
 
 _EVERY_GPU_POOL: Mapping[str, str] = MappingProxyType({ACCELERATOR: ACCELERATOR_NVIDIA, GPU_PRESENT: "true"})
+
+
+_PARTITIONED = "-mig"
+
+
+def gpu_type(gpu_name: str, *, partitioned: bool = False) -> str:
+    """Return the value of ``GPU_TYPE`` for a GPU model (``a100``), told apart where its GPUs are partitioned."""
+    return f"{gpu_name}{_PARTITIONED}" if partitioned else gpu_name
 
 
 def pool_labels(gpu_type: str, workload: str) -> dict[str, str]:
@@ -187,3 +204,19 @@ COUNTERS_HASH = "eks-gpu.io/counters"
 DO_NOT_DISRUPT = "karpenter.sh/do-not-disrupt"
 """Annotation of pods: with ``true`` Karpenter does not choose their node for disruption, while they run. Expiry and
 deletion by hand only wait, for the pool's termination grace period at most (Karpenter, concepts/disruption)."""
+
+# --- ours: validation of GPUs -----------------------------------------------------------------------------------------
+
+PROVES = "eks-gpu.io/proves"
+"""Annotation of a Job that validates GPUs: with what they were proven, so that it runs again when that changes."""
+
+JOB_NAME = "batch.kubernetes.io/job-name"
+"""Label that Kubernetes gives the pods of a Job: its name (kubernetes.io well-known labels, since 1.27)."""
+
+JOB_INDEX_FIELD = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
+"""Where a pod of an indexed Job finds its index (the same)."""
+
+# --- Pulumi's: annotations of objects that it makes -----------------------------------------------------------------
+
+SKIP_AWAIT = "pulumi.com/skipAwait"
+"""With ``true`` the engine does not wait until the object is ready (pulumi-kubernetes, "Resource readiness")."""

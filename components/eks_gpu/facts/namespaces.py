@@ -23,6 +23,9 @@ NVIDIA = "nvidia"
 """Where the plain path runs: device plugin and DCGM exporter without the operator."""
 
 
+GPU_VALIDATION = "gpu-validation"
+"""Where GPUs are proven before use."""
+
 MONITORING = "monitoring"
 INFERENCE = "inference"
 TRAINING = "training"
