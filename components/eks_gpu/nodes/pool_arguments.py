@@ -25,12 +25,14 @@ def cluster_problems(cluster: ClusterConnection) -> Iterator[Problem]:
             )
 
 
-def image_problems(cluster: ClusterConnection) -> Iterator[Problem]:
-    """Yield what is wrong with a cluster whose nodes run the pinned image."""
-    if cluster.version not in ami.AL2023_RELEASE_VERSIONS:
-        known = ", ".join(ami.AL2023_RELEASE_VERSIONS)
+def image_problems(pool: GpuPool, cluster: ClusterConnection) -> Iterator[Problem]:
+    """Yield what is wrong with a cluster whose nodes run the pinned image of the pool's operating system."""
+    family = pool.image.ami_family
+    pinned = ami.release_versions(family)
+    if cluster.version not in pinned:
         yield Problem(
-            "cluster.version", f"{cluster.version!r} has no pinned AL2023 image; versions with one are {known}"
+            "cluster.version",
+            f"{cluster.version!r} has no pinned {family.value} image; versions with one are {', '.join(pinned)}",
         )
 
 

@@ -8,9 +8,11 @@ from typing import Annotated, Final, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from eks_gpu.facts import instances
+from eks_gpu.facts import instances, labels
 from eks_gpu.settings.block import Block
 from eks_gpu.settings.instance_types import GpuInstanceTypes
+from eks_gpu.settings.node_image import NodeImage
+from eks_gpu.settings.sharing import Sharing, refuse_beside_own_plugin, refuse_misfit
 
 GP3_IOPS_PER_GIB: Final = 500
 """Most IOPS of a gp3 volume for each GiB of it (EBS user guide, "General Purpose SSD volumes", checked 2026-11-21)."""
@@ -96,11 +98,30 @@ class GpuPool(Block):
     root_volume: RootVolume = RootVolume()
     """The volume that holds container images and ephemeral storage."""
 
+    image: NodeImage = NodeImage()
+    """Which operating system the nodes boot, and what it is told: mirrors, proxy, files, reservations of kubelet."""
+
+    sharing: Sharing | None = None
+    """How its GPUs are shared between pods; as ``gpu_software`` says when left out, exclusive for ``{}``."""
+
     zones: tuple[str, ...] | None = Field(default=None, min_length=1)
     """Availability zones to use; all of the cluster's when left out."""
 
     previously: FormerNames = ()
     """Former keys of this pool, oldest first. They keep a renamed pool from being replaced."""
+
+    @model_validator(mode="after")
+    def _gpus_can_be_shared_so(self) -> Self:
+        sharing = self.sharing or Sharing()
+        if self._brings_device_plugin:
+            refuse_beside_own_plugin(sharing)
+        refuse_misfit(sharing, self.types)
+        return self
+
+    @model_validator(mode="after")
+    def _kubelet_leaves_room(self) -> Self:
+        self.image.kubelet_reserved.refuse_no_room(self.types)
+        return self
 
     @property
     def types(self) -> tuple[instances.InstanceType, ...]:
@@ -111,6 +132,31 @@ class GpuPool(Block):
     def gpu_name(self) -> str:
         """The one GPU model, as Karpenter names it: ``a10g``."""
         return self.types[0].gpu_name
+
+    @property
+    def gpu_type(self) -> str:
+        """The value of the nodes' label ``gpu-type``: the GPU model, with ``-mig`` where it is partitioned."""
+        return labels.gpu_type(self.gpu_name, partitioned=self.sharing is not None and self.sharing.mig is not None)
+
+    @property
+    def node_labels(self) -> dict[str, str]:
+        """The labels of its nodes: those that every GPU pool carries, and those that choose how GPUs are shared."""
+        return {
+            **labels.pool_labels(self.gpu_type, self.purpose.value),
+            **(labels.OWN_DEVICE_PLUGIN if self._brings_device_plugin else {}),
+            **(self.sharing.node_labels() if self.sharing is not None else {}),
+        }
+
+    def shared_as(self, default: Sharing) -> Sharing:
+        """Return how its GPUs are shared where ``default`` is how those of pools are that do not say.
+
+        Without a word of its own a pool is exclusive if its image brings the device plugin, which knows no default.
+        """
+        return self.sharing or (Sharing() if self._brings_device_plugin else default)
+
+    @property
+    def _brings_device_plugin(self) -> bool:
+        return self.image.ami_family.brings_device_plugin
 
     @property
     def arch(self) -> str:
