@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from eks_gpu.facts.gpu_software import DEVICE_LIST_BY_VOLUME_MOUNTS
+
 SOURCE = (
     "bottlerocket.dev/en/os/1.57.x/api/settings (kubernetes, container-registry, network, bootstrap-commands, "
     "nvidia-container-runtime, kubelet-device-plugins); bottlerocket-settings-models 0.17.0 (image-maximum-gc-age); "
-    "bottlerocket-core-kit pull request 914 (kubelet-device-plugins.nvidia.enabled); "
     "aws/karpenter-provider-aws v1.14.1 pkg/providers/amifamily/bootstrap/bottlerocket.go and bottlerocketsettings.go"
 )
 CHECKED = "2026-11-21"
@@ -20,6 +21,10 @@ CONTAINER_RUNTIME_OPTIONS: Mapping[str, bool] = MappingProxyType(
 
 They are the image's defaults; said all the same, because the AL2023 images changed theirs.
 """
+
+DEVICE_PLUGIN_OPTIONS: Mapping[str, str] = MappingProxyType({"device-list-strategy": DEVICE_LIST_BY_VOLUME_MOUNTS})
+"""Options under ``settings.kubelet-device-plugins.nvidia`` of the device plugin that the image brings: the counterpart
+of those above, and its default as well."""
 
 INSTANCE_STORAGE = "000-mount-instance-storage"
 """Name of the bootstrap command that joins the NVMe disks and puts containerd, kubelet and logs there.

@@ -17,13 +17,13 @@ _ROOT: Final = "settings"
 def settings(pool: GpuPool) -> dict[str, object]:
     """Return the settings of a pool's nodes, as Bottlerocket's API names them.
 
-    The image's own device plugin is off: the owner of the GPUs is the one that the platform installs, and two would
-    advertise every GPU twice.
+    The device plugin is the image's own; the platform's keeps off these nodes, because two would advertise every GPU
+    twice.
     """
     return {
         "kubernetes": _kubernetes(pool),
         "nvidia-container-runtime": dict(bottlerocket.CONTAINER_RUNTIME_OPTIONS),
-        "kubelet-device-plugins": {"nvidia": {"enabled": False}},
+        "kubelet-device-plugins": {"nvidia": dict(bottlerocket.DEVICE_PLUGIN_OPTIONS)},
         **_network(pool.image),
         **_registries(pool.image),
         "bootstrap-commands": _commands(pool),

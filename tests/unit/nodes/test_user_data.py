@@ -107,14 +107,13 @@ def test_a_pod_on_al2023_sees_the_gpus_that_it_asked_for_and_no_other() -> None:
 
 
 def test_a_pod_on_bottlerocket_sees_the_gpus_that_it_asked_for_and_no_other() -> None:
-    assert _settings(_group(IMAGES["bottlerocket_nvidia"]))["nvidia-container-runtime"] == {
+    settings = _settings(_group(IMAGES["bottlerocket_nvidia"]))
+
+    assert settings["nvidia-container-runtime"] == {
         "visible-devices-as-volume-mounts": True,
         "visible-devices-envvar-when-unprivileged": False,
     }
-
-
-def test_g02_the_device_plugin_of_bottlerocket_leaves_the_gpus_to_the_platforms_owner() -> None:
-    assert _settings(_group(IMAGES["bottlerocket_nvidia"]))["kubelet-device-plugins"]["nvidia"] == {"enabled": False}
+    assert settings["kubelet-device-plugins"]["nvidia"] == {"device-list-strategy": "volume-mounts"}
 
 
 def test_n02_kubelet_on_al2023_prunes_images_before_it_evicts_pods_and_after_a_week() -> None:
