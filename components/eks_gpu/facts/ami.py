@@ -31,6 +31,14 @@ class AmiFamily(StrEnum):
         return "/dev/xvda"
 
     @property
+    def brings_device_plugin(self) -> bool:
+        """Whether its NVIDIA images run a device plugin of their own, which no second one may join.
+
+        Bottlerocket's do (EKS user guide, "EKS-optimized accelerated AMIs", checked 2026-11-21).
+        """
+        return self is AmiFamily.BOTTLEROCKET
+
+    @property
     def image_device(self) -> str:
         """The device that holds container images and ephemeral storage: the one to make large."""
         return "/dev/xvdb" if self is AmiFamily.BOTTLEROCKET else "/dev/xvda"
@@ -103,8 +111,7 @@ patch number is that of v20260714 (amazon-eks-ami CHANGELOG.md) and was not read
 BOTTLEROCKET_RELEASE = "v1.65.0"
 """The pinned release of the Bottlerocket images, as a Karpenter alias takes it: ``bottlerocket@v1.65.0``.
 
-Its NVIDIA variants have driver branch 580 (all since v1.53.0, bottlerocket pull request 4737), take
-``settings.kubelet-device-plugins.nvidia.enabled`` (core-kit pull request 914, since v1.63.0) and bind instance storage
+Its NVIDIA variants have driver branch 580 (all since v1.53.0, bottlerocket pull request 4737) and bind instance storage
 to every default place (since v1.46.0). Read from public notes, July to September 2026; not from the image itself.
 """
 

@@ -220,3 +220,6 @@ JOB_INDEX_FIELD = "metadata.annotations['batch.kubernetes.io/job-completion-inde
 
 SKIP_AWAIT = "pulumi.com/skipAwait"
 """With ``true`` the engine does not wait until the object is ready (pulumi-kubernetes, "Resource readiness")."""
+
+REPLACE_UNREADY = "pulumi.com/replaceUnready"
+"""With ``true`` a Job that failed is made again with the next deployment, and not waited for once more (the same)."""

@@ -79,6 +79,13 @@ GPU_OPERATOR = Chart(
     "NVIDIA/gpu-operator v26.7.0 (2026-08-20); 26.3.0 to 26.3.2 break RDMA",
     CHECKED,
 )
+EFA_DEVICE_PLUGIN = Chart(
+    "aws-efa-k8s-device-plugin",
+    "https://aws.github.io/eks-charts",
+    "v0.5.30",
+    "aws/eks-charts @bfe91c4 (2026-07-21), aws-efa-k8s-device-plugin/Chart.yaml: 0.5.30, plugin v0.5.20",
+    CHECKED,
+)
 DCGM_EXPORTER = Chart(
     "dcgm-exporter",
     "https://nvidia.github.io/dcgm-exporter/helm-charts",
@@ -102,6 +109,7 @@ CHARTS: Mapping[str, Chart] = MappingProxyType(
             KARPENTER_CRD,
             NVIDIA_DEVICE_PLUGIN,
             GPU_OPERATOR,
+            EFA_DEVICE_PLUGIN,
             DCGM_EXPORTER,
             KUBE_PROMETHEUS_STACK,
         )

@@ -13,22 +13,25 @@ Needs
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 import pulumi
 import pulumi_kubernetes as k8s
 
 from eks_gpu.facts import gpu_software, labels, namespaces, taints, versions
+from eks_gpu.foundation.arguments import Problem, refuse
 from eks_gpu.foundation.cluster_connection import ClusterConnection
 from eks_gpu.foundation.helm_chart import HelmChart, HelmChartArgs
 from eks_gpu.foundation.namespace import Namespace
 from eks_gpu.gpu.gpu_owner import GpuOwner
 from eks_gpu.gpu.gpu_software import GpuSoftware
 from eks_gpu.gpu.runtime_class import nvidia_runtime_class
-from eks_gpu.gpu.sharing import advertised_resource, config_map, sharing_files
+from eks_gpu.gpu.sharing import chosen_by, config_map, offered, sharing_files
 from eks_gpu.settings import gpu_software as settings
+from eks_gpu.settings.gpu_pool import GpuPool
+from eks_gpu.settings.sharing import refuse_without_operator
 
 _RELEASE: Final = "nvidia-device-plugin"
 
@@ -43,6 +46,9 @@ class DevicePluginArgs:
     cluster: ClusterConnection
     """Where it is installed."""
 
+    pools: Mapping[str, GpuPool] = field(default_factory=dict)
+    """What groups and pools choose, by their names: how each shares its GPUs must be known here, too."""
+
     after: Sequence[pulumi.Resource] = ()
     """Node groups and pools: nodes go after the software when the stack is destroyed, and come before it."""
 
@@ -52,20 +58,20 @@ class DevicePlugin(GpuOwner):
 
     def __init__(self, name: str, args: DevicePluginArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Define the RuntimeClass and the sharing configuration, then the plugin that needs both."""
+        refuse(_problems(args), component=name)
         super().__init__(name, args.cluster, opts)
         namespace = self._namespace(namespaces.NVIDIA)
         runtime_class = self._runtime_class()
-        files = sharing_files(args.settings.sharing)
+        files = sharing_files(args.settings.sharing, chosen_by(args.pools))
         config = config_map(self.child_name("sharing"), files, namespace.namespace, self._options(namespace))
         values = chart_values(files.name)
         release = self._release(args, namespace, values, after=(runtime_class, config, *args.after))
         self.software = GpuSoftware(
             ready=(runtime_class, release),
-            gpu_resource=advertised_resource(args.settings.sharing),
-            shared=args.settings.sharing.shared,
             runtime_class_name=gpu_software.RUNTIME_CLASS,
             owns_exporter=False,
             namespace=namespace.namespace,
+            **offered(args.settings.sharing, args.pools),
         )
         self.register_outputs({"gpu_resource": self.software.gpu_resource})
 
@@ -92,6 +98,23 @@ class DevicePlugin(GpuOwner):
         )
 
 
+def _problems(args: DevicePluginArgs) -> Iterator[Problem]:
+    for name, pool in args.pools.items():
+        if pool.sharing is not None:
+            try:
+                refuse_without_operator(pool.sharing)
+            except ValueError as error:
+                yield Problem(f"pools.{name}.sharing", str(error))
+
+
+def _nodes_without_a_plugin() -> dict[str, object]:
+    wanted = [
+        {"key": labels.GPU_PRESENT, "operator": "In", "values": ["true"]},
+        {"key": labels.DEPLOY_DEVICE_PLUGIN, "operator": "NotIn", "values": [labels.NOT_DEPLOYED]},
+    ]
+    return {"nodeSelectorTerms": [{"matchExpressions": wanted}]}
+
+
 def chart_values(sharing_config: str) -> dict[str, object]:
     """Return the values of the device plugin's chart. ``sharing_config`` names the ConfigMap with the sharing files.
 
@@ -106,9 +129,9 @@ def chart_values(sharing_config: str) -> dict[str, object]:
         "failOnInitError": True,
         "deviceListStrategy": gpu_software.DEVICE_LIST_BY_VOLUME_MOUNTS,
         "config": {"name": sharing_config, "default": gpu_software.DEVICE_PLUGIN_DEFAULT_CONFIG},
-        # Every GPU pool carries the label from launch, whatever the Kubernetes version; the chart's own affinity
-        # admits such nodes too.
-        "nodeSelector": {labels.GPU_PRESENT: "true"},
+        # Every GPU pool carries the label from launch, whatever the Kubernetes version; in place of the chart's own
+        # affinity, which also takes nodes whose image brings a plugin of its own.
+        "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": _nodes_without_a_plugin()}},
         # Whatever taint a pool has, its own or one of the start: without the plugin the node has no GPU.
         "tolerations": [taints.TOLERATE_EVERYTHING],
         "gfd": {"enabled": False},

@@ -2,7 +2,7 @@
 
 Builds
     Namespace      of operator and operands
-    ConfigMaps     how GPUs are shared; which metrics the DCGM exporter exports
+    ConfigMaps     how GPUs are shared; how they are partitioned; which metrics the DCGM exporter exports
     Release        operator, device plugin, DCGM exporter, GPU and node feature discovery, MIG manager
     ClusterPolicy  is awaited: the release is done when the operator runs, the policy when its operands do
 
@@ -13,21 +13,32 @@ Needs
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 import pulumi
 import pulumi_kubernetes as k8s
 
-from eks_gpu.facts import dcgm_exporter, gpu_software, metrics, namespaces, taints, versions
+from eks_gpu.facts import dcgm_exporter, gpu_software, metrics, mig, namespaces, taints, versions
+from eks_gpu.foundation.arguments import Problem, refuse
 from eks_gpu.foundation.cluster_connection import ClusterConnection
 from eks_gpu.foundation.helm_chart import INSTALL_TIMEOUT_SECONDS, HelmChart, HelmChartArgs
 from eks_gpu.foundation.namespace import Namespace
 from eks_gpu.gpu.gpu_owner import GpuOwner
 from eks_gpu.gpu.gpu_software import GpuSoftware
-from eks_gpu.gpu.sharing import NamedFiles, advertised_resource, config_map, sharing_files
+from eks_gpu.gpu.sharing import (
+    NamedFiles,
+    chosen_by,
+    config_map,
+    mig_files,
+    mig_strategy,
+    offered,
+    sharing_files,
+)
 from eks_gpu.settings import gpu_software as settings
+from eks_gpu.settings.gpu_pool import GpuPool
+from eks_gpu.settings.sharing import refuse_disagreement
 
 _RELEASE: Final = "gpu-operator"
 _METRICS: Final = "dcgm-metrics"
@@ -43,6 +54,9 @@ class GpuOperatorArgs:
     cluster: ClusterConnection
     """Where it is installed."""
 
+    pools: Mapping[str, GpuPool] = field(default_factory=dict)
+    """What groups and pools choose, by their names: how each shares its GPUs must be known here, too."""
+
     after: Sequence[pulumi.Resource] = ()
     """Node groups and pools: nodes go after the software when the stack is destroyed, and come before it."""
 
@@ -52,20 +66,28 @@ class GpuOperator(GpuOwner):
 
     def __init__(self, name: str, args: GpuOperatorArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Define the configurations, then the operator, then the wait for its operands."""
+        refuse(_problems(args), component=name)
         super().__init__(name, args.cluster, opts)
         namespace = self._namespace(namespaces.GPU_OPERATOR)
-        sharing, counters = sharing_files(args.settings.sharing), counter_files()
-        configs = (self._config("sharing", sharing, namespace), self._config("metrics", counters, namespace))
-        values = chart_values(sharing.name, counters.name)
+        sharing, counters = sharing_files(args.settings.sharing, chosen_by(args.pools)), counter_files()
+        layouts = mig_files(args.pools.values())
+        configs = [self._config("sharing", sharing, namespace), self._config("metrics", counters, namespace)]
+        if layouts is not None:
+            configs.append(self._config("mig-layouts", layouts, namespace))
+        values = chart_values(
+            sharing.name,
+            counters.name,
+            mig_layouts=None if layouts is None else layouts.name,
+            mig_strategy=mig_strategy(args.pools.values()),
+        )
         release = self._release(args, namespace, values, after=(*configs, *args.after))
         policy = self._cluster_policy_ready(release)
         self.software = GpuSoftware(
             ready=(release, policy),
-            gpu_resource=advertised_resource(args.settings.sharing),
-            shared=args.settings.sharing.shared,
             runtime_class_name=None,
             owns_exporter=True,
             namespace=namespace.namespace,
+            **offered(args.settings.sharing, args.pools),
         )
         self.register_outputs({"gpu_resource": self.software.gpu_resource})
 
@@ -117,11 +139,22 @@ def counter_files() -> NamedFiles:
     return NamedFiles(stem=_METRICS, files={gpu_software.METRICS_FILE: metrics.counter_file()})
 
 
-def chart_values(sharing_config: str, counters: str) -> dict[str, object]:
+def _problems(args: GpuOperatorArgs) -> Iterator[Problem]:
+    try:
+        refuse_disagreement(args.settings.sharing, args.pools)
+    except ValueError as error:
+        yield Problem("pools", str(error))
+
+
+def chart_values(
+    sharing_config: str, counters: str, *, mig_layouts: str | None = None, mig_strategy: str = mig.SINGLE
+) -> dict[str, object]:
     """Return the values of the operator's chart.
 
-    ``sharing_config`` and ``counters`` name the ConfigMaps with the sharing files and with the exporter's counter list.
+    ``sharing_config``, ``counters`` and ``mig_layouts`` name the ConfigMaps with the sharing files, with the exporter's
+    counter list and with the MIG manager's layouts; without the last, the manager makes its own on each node.
     """
+    layouts = {"config": {"create": False, "name": mig_layouts, "default": mig.ALL_DISABLED}} if mig_layouts else {}
     return {
         "operator": {
             "runtimeClass": gpu_software.RUNTIME_CLASS,
@@ -154,9 +187,14 @@ def chart_values(sharing_config: str, counters: str) -> dict[str, object]:
             # Prometheus selects by. Two would count every GPU twice.
             "serviceMonitor": {"enabled": False},
         },
+        # Device plugin and feature discovery take it from here alone: it is in their environment, which wins over a
+        # configuration file.
+        "mig": {"strategy": mig_strategy},
         "migManager": {
             "enabled": True,
+            # A GPU that cannot be reset, as in most virtual machines, takes its new mode with a reboot.
             "env": [{"name": gpu_software.MIG_MANAGER_WITH_REBOOT, "value": "true"}],
+            **layouts,
         },
         # Feature discovery decides whether a node is a GPU node at all, so it must reach what the operands must reach:
         # every pool, whatever its taints.

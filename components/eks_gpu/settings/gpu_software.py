@@ -3,50 +3,38 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, Self
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from eks_gpu.settings.block import Block
-
-MOST_REPLICAS: Final = 64
-"""More pods than this on one GPU have less than half a gigabyte each of the largest one sold by the slice."""
+from eks_gpu.settings.sharing import Sharing, refuse_without_operator
+from eks_gpu.settings.validation import Validation
 
 _CHART_SOURCE: Final = re.compile(r"(?:https|oci)://[^\s/]\S*[^\s/]")
-
-
-class TimeSlicing(Block):
-    """One GPU handed to several pods in turn. They share its memory, and one that fails takes the others with it."""
-
-    replicas: int = Field(ge=2, le=MOST_REPLICAS)
-    """Pods on one GPU, 2 to 64. No default: each of them gets that fraction of the memory, and nothing enforces it."""
-
-    rename: bool = False
-    """Advertise ``nvidia.com/gpu.shared`` and not ``nvidia.com/gpu``, so that nobody gets a share who asked for a GPU.
-
-    Off by default: no autoscaler knows the new name before a node has it."""
-
-
-class Sharing(Block):
-    """How a GPU is shared between pods. Empty means exclusive: a pod that asks for a GPU has it alone."""
-
-    time_slicing: TimeSlicing | None = None
-    """Let pods take turns on a GPU. For development; production inference is refused by policy."""
-
-    @property
-    def shared(self) -> bool:
-        """Whether several pods share a GPU."""
-        return self.time_slicing is not None
 
 
 class _Owner(Block):
     """What both owners have in common."""
 
     sharing: Sharing = Sharing()
-    """How each GPU is shared; exclusive by default."""
+    """How GPUs are shared on pools that do not say; exclusive by default."""
 
     chart_source: str | None = None
     """Mirror that holds the chart: an ``https://`` repository or an ``oci://`` prefix. The public one by default."""
+
+    validation: Validation | None = None
+    """Prove the GPUs of each pool before model servers start on them. Not done when left out."""
+
+    @field_validator("sharing")
+    @classmethod
+    def _suits_every_gpu(cls, sharing: Sharing) -> Sharing:
+        if sharing.mig is not None:
+            raise ValueError(
+                "mig cannot be the default of all pools, because each GPU model has layouts of its own; give it to the "
+                "node groups that are to be partitioned: sharing: {mig: {profile: all-1g.5gb}}"
+            )
+        return sharing
 
     @field_validator("chart_source")
     @classmethod
@@ -67,10 +55,15 @@ class Operator(_Owner):
 
 
 class DevicePlugin(_Owner):
-    """The plain path: RuntimeClass and device plugin, nothing else. Smaller; without MIG management."""
+    """The plain path: RuntimeClass and device plugin, nothing else. Smaller; exclusive GPUs and time-slicing only."""
 
     kind: Literal["device_plugin"]
     """``device_plugin``."""
+
+    @model_validator(mode="after")
+    def _shares_without_the_operator(self) -> Self:
+        refuse_without_operator(self.sharing)
+        return self
 
 
 GpuSoftware = Annotated[Operator | DevicePlugin, Field(discriminator="kind")]

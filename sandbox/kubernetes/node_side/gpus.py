@@ -7,14 +7,13 @@ driver loads, that a GPU is healthy, that a container sees it, or that a MIG man
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import yaml
 
-from eks_gpu.facts import ami, gpu_software, labels, resources, versions
+from eks_gpu.facts import ami, gpu_software, labels, mig, resources, versions
 from eks_gpu.facts.ami import AmiFamily
 from eks_gpu.facts.instances import CATALOGUE, InstanceType
 from sandbox.kubernetes import rest
@@ -40,12 +39,6 @@ _EFA_PODS: Final = ((labels.NAME, gpu_software.EFA_DEVICE_PLUGIN),)
 _DEFAULT_CONFIG_VARIABLE: Final = "DEFAULT_CONFIG"
 """By which the chart tells the plugin's pod the configuration of nodes that name none (k8s-device-plugin v0.20.0)."""
 _MIG_STRATEGY_VARIABLE: Final = "MIG_STRATEGY"
-_MIXED, _SINGLE = "mixed", "single"
-"""Each profile as a resource of its own, or as if it were a GPU (the same)."""
-_ALL_OF: Final = "all-"
-_PROFILE: Final = re.compile(r"([1-7])g\.(\d+)gb")
-_COMPUTE_SLICES: Final = 7
-_MEMORY_SLICES: Final = 8
 _GONE: Final = "0"
 """What a kubelet says of a resource whose plugin it has lost."""
 
@@ -87,8 +80,8 @@ class Gpus:
                 if kind == resources.EFA:
                     wanted |= _counted(resources.EFA, instance.efa_interfaces)
                 elif (sharing := self._sharing(world, node, pod)) is not None:
-                    profile = labels_of(node).get(labels.MIG_CONFIG, "").removeprefix(_ALL_OF)
-                    parts = partitions(instance, profile, _variable(pod, _MIG_STRATEGY_VARIABLE))
+                    layout = labels_of(node).get(labels.MIG_CONFIG, "")
+                    parts = partitions(instance, layout, _variable(pod, _MIG_STRATEGY_VARIABLE))
                     wanted |= parts or advertised(instance, sharing)
             if _brings_plugin(world, node):
                 wanted |= advertised(instance, EXCLUSIVE)
@@ -117,12 +110,13 @@ def sharing(text: str) -> Sharing:
     """
     try:
         config = yaml.safe_load(text) or {}
-        slicing = (config.get("sharing") or {}).get("timeSlicing") or {}
+        shared = config.get("sharing") or {}
+        slicing = shared.get("mps") or shared.get("timeSlicing") or {}
         entry = next((each for each in slicing.get("resources") or () if each["name"] == resources.GPU), None)
         if entry is None:
             return EXCLUSIVE
-        shared = resources.GPU_SHARED if slicing.get("renameByDefault") else resources.GPU
-        return Sharing(entry.get("rename") or shared, int(entry["replicas"]))
+        name = resources.GPU_SHARED if slicing.get("renameByDefault") else resources.GPU
+        return Sharing(entry.get("rename") or name, int(entry["replicas"]))
     except (yaml.YAMLError, AttributeError, KeyError, TypeError) as error:
         raise ValueError(f"not a configuration of the device plugin: {error}") from None
 
@@ -132,19 +126,15 @@ def advertised(instance: InstanceType, sharing: Sharing) -> dict[str, str]:
     return _counted(sharing.resource, instance.gpu_count * sharing.replicas)
 
 
-def partitions(instance: InstanceType, profile: str, strategy: str) -> dict[str, str]:
-    """Return what a plugin advertises of GPUs that are all partitioned into one MIG profile; nothing if they are not.
-
-    A GPU has seven slices that compute and eight of memory; a partition takes as many of each as its name says, such as
-    ``1g.5gb`` on 40 GB (NVIDIA MIG user guide, "Supported MIG Profiles", checked 2026-11-21).
-    """
-    found = _PROFILE.fullmatch(profile)
-    if found is None or not instance.mig_capable or strategy not in {_MIXED, _SINGLE}:
+def partitions(instance: InstanceType, layout: str, strategy: str) -> dict[str, str]:
+    """Return what a plugin advertises of GPUs that the MIG manager partitions as a layout; nothing if it does not."""
+    gpu = mig.MODELS.get(instance.gpu_model)
+    parts = gpu.layout(layout) if gpu is not None else None
+    if not parts or strategy not in {mig.MIXED, mig.SINGLE}:
         return {}
-    slices, gigabytes = int(found.group(1)), int(found.group(2))
-    memory_slices = max(1, round(gigabytes / (instance.gpu_memory_mib / 1024 / _MEMORY_SLICES)))
-    each = min(_COMPUTE_SLICES // slices, _MEMORY_SLICES // memory_slices)
-    return _counted(resources.mig(profile) if strategy == _MIXED else resources.GPU, each * instance.gpu_count)
+    if strategy == mig.SINGLE:
+        return _counted(resources.GPU, sum(parts.values()) * instance.gpu_count)
+    return {resources.mig(profile): str(count * instance.gpu_count) for profile, count in parts.items()}
 
 
 def status_changes(status: Mapping[str, Any], wanted: Mapping[str, str]) -> dict[str, str]:
@@ -184,10 +174,11 @@ def _brings_plugin(world: World, node: Object) -> bool:
     """Tell whether the node's image has the plugin built in, as Bottlerocket's for NVIDIA GPUs has."""
     known = ami.AMI_TYPES.get(annotations_of(node).get(AMI_ANNOTATION, ""))
     if known is not None:
-        return known.family is AmiFamily.BOTTLEROCKET
+        return known.family.brings_device_plugin
     node_class = world.of(NODE_CLASSES).by_name().get(labels_of(node).get(labels.EC2_NODE_CLASS, ""))
     terms = node_class["spec"].get("amiSelectorTerms", ()) if node_class else ()
-    return any(term.get("alias", "").startswith(f"{AmiFamily.BOTTLEROCKET.alias}@") for term in terms)
+    bringing = tuple(f"{family.alias}@" for family in AmiFamily if family.brings_device_plugin)
+    return any(term.get("alias", "").startswith(bringing) for term in terms)
 
 
 def _read_config(world: World, pod: Object, name: str) -> Sharing | None:

@@ -74,16 +74,16 @@ def test_what_no_plugin_offers_any_more_becomes_nothing_and_the_rest_stays() -> 
 def test_partitions_of_a_gpu_are_as_many_as_fit_its_slices(type_: str, profile: str, each: int) -> None:
     instance = CATALOGUE[type_]
     count = str(each * instance.gpu_count)
-    assert gpus.partitions(instance, profile, "mixed") == {resources.mig(profile): count}
-    assert gpus.partitions(instance, profile, "single") == {resources.GPU: count}
+    assert gpus.partitions(instance, f"all-{profile}", "mixed") == {resources.mig(profile): count}
+    assert gpus.partitions(instance, f"all-{profile}", "single") == {resources.GPU: count}
 
 
 @pytest.mark.parametrize(
-    ("type_", "profile", "strategy"),
-    [("g5.12xlarge", "1g.5gb", "mixed"), ("p4d.24xlarge", "", "mixed"), ("p4d.24xlarge", "1g.5gb", "none")],
+    ("type_", "layout", "strategy"),
+    [("g5.12xlarge", "all-1g.5gb", "mixed"), ("p4d.24xlarge", "", "mixed"), ("p4d.24xlarge", "all-1g.5gb", "none")],
 )
-def test_gpus_that_are_not_partitioned_are_whole(type_: str, profile: str, strategy: str) -> None:
-    assert gpus.partitions(CATALOGUE[type_], profile, strategy) == {}
+def test_gpus_that_are_not_partitioned_are_whole(type_: str, layout: str, strategy: str) -> None:
+    assert gpus.partitions(CATALOGUE[type_], layout, strategy) == {}
 
 
 CLAIM: dict[str, Any] = {

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pulumi
 import pulumi_kubernetes as k8s
 import pytest
@@ -9,7 +11,8 @@ from eks_gpu.gpu.device_plugin import DevicePlugin, DevicePluginArgs, chart_valu
 from eks_gpu.gpu.gpu_software import GpuSoftware
 from eks_gpu.recording import Recording, record
 from eks_gpu.settings import gpu_software as settings
-from eks_gpu.settings.gpu_software import Sharing, TimeSlicing
+from eks_gpu.settings.node_group import NodeGroup
+from eks_gpu.settings.sharing import Sharing, TimeSlicing
 from tests.support.clusters import cluster
 
 RELEASE = "kubernetes:helm.sh/v3:Release"
@@ -17,6 +20,10 @@ RUNTIME_CLASS = "kubernetes:node.k8s.io/v1:RuntimeClass"
 CONFIG_MAP = "kubernetes:core/v1:ConfigMap"
 NAMESPACE = "kubernetes:core/v1:Namespace"
 SLICED = Sharing(time_slicing=TimeSlicing(replicas=4))
+
+
+def node_group(instance_type: str, **sharing: object) -> NodeGroup:
+    return NodeGroup.model_validate({"instance_types": [instance_type], "count": 1, "sharing": sharing})
 
 
 def install(sharing: Sharing | None = None, *, outputs: bool = False) -> Recording:
@@ -86,9 +93,37 @@ def test_a_pod_sees_the_gpus_that_it_asked_for_and_the_plugin_sees_all() -> None
 
 
 def test_n05_the_plugin_reaches_every_gpu_pool() -> None:
-    values = chart_values("sharing")
-    assert values["nodeSelector"] == {"nvidia.com/gpu.present": "true"}
-    assert values["tolerations"] == [{"operator": "Exists"}]
+    assert chart_values("sharing")["tolerations"] == [{"operator": "Exists"}]
+
+
+def test_g02_the_plugin_leaves_out_nodes_whose_image_brings_one() -> None:
+    affinity: Any = chart_values("sharing")["affinity"]
+    required = affinity["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+    # Terms are alternatives, so all must stand in one.
+    [term] = required["nodeSelectorTerms"]
+    assert term["matchExpressions"] == [
+        {"key": "nvidia.com/gpu.present", "operator": "In", "values": ["true"]},
+        {"key": "nvidia.com/gpu.deploy.device-plugin", "operator": "NotIn", "values": ["false"]},
+    ]
+
+
+def test_g03_what_needs_the_operator_is_refused_by_the_pools_name() -> None:
+    pools = {
+        "slices": node_group("p4d.24xlarge", mig={"profile": "all-1g.5gb"}),
+        "limited": node_group("g5.xlarge", mps={"replicas": 2}),
+        "turns": node_group("g5.xlarge", time_slicing={"replicas": 2}),
+    }
+
+    def program() -> None:
+        chosen = settings.DevicePlugin(kind="device_plugin")
+        DevicePlugin("gpu", DevicePluginArgs(settings=chosen, cluster=cluster(), pools=pools))
+
+    with pytest.raises(pulumi.InputPropertiesError) as refused:
+        record(program)
+    message = str(refused.value)
+    assert "pools.slices.sharing: sharing mig is not kept with kind device_plugin" in message
+    assert "pools.limited.sharing: sharing mps does not start with kind device_plugin" in message
+    assert "pools.turns" not in message
 
 
 def test_every_value_is_one_that_the_chart_knows() -> None:
@@ -100,7 +135,7 @@ def test_every_value_is_one_that_the_chart_knows() -> None:
         "failOnInitError",
         "deviceListStrategy",
         "runtimeClassName",
-        "nodeSelector",
+        "affinity",
         "tolerations",
         "gfd.enabled",
     }

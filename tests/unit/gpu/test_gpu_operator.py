@@ -9,7 +9,9 @@ from eks_gpu.gpu.gpu_operator import GpuOperator, GpuOperatorArgs, chart_values
 from eks_gpu.gpu.gpu_software import GpuSoftware
 from eks_gpu.recording import Recording, record
 from eks_gpu.settings import gpu_software as settings
-from eks_gpu.settings.gpu_software import Sharing, TimeSlicing
+from eks_gpu.settings.gpu_pool import GpuPool
+from eks_gpu.settings.node_group import NodeGroup
+from eks_gpu.settings.sharing import Sharing, TimeSlicing
 from tests.support.clusters import cluster
 
 RELEASE = "kubernetes:helm.sh/v3:Release"
@@ -106,6 +108,52 @@ def test_n05_operands_and_feature_discovery_reach_every_pool() -> None:
     everything = [{"operator": "Exists"}]
     assert values["daemonsets"]["tolerations"] == everything
     assert values["node-feature-discovery"]["worker"]["tolerations"] == everything
+
+
+def partitioned(**mig: object) -> NodeGroup:
+    choices = {"instance_types": ["p4d.24xlarge"], "count": 1, "sharing": {"mig": mig}}
+    return NodeGroup.model_validate(choices)
+
+
+def with_pools(**pools: GpuPool) -> Recording:
+    def program() -> None:
+        chosen = settings.Operator(kind="operator")
+        GpuOperator("gpu", GpuOperatorArgs(settings=chosen, cluster=cluster(), pools=pools))
+
+    return record(program)
+
+
+def test_g05_layouts_are_there_before_the_manager_that_applies_them_at_each_boot() -> None:
+    recording = with_pools(slices=partitioned(profile="all-1g.5gb"))
+    release, layouts = recording.one(RELEASE), recording.named("gpu-mig-layouts")
+    assert layouts.urn in release.dependencies
+    assert layouts["immutable"] is True
+    assert release["values"]["migManager"]["config"] == {
+        "create": False,
+        "name": layouts["metadata"]["name"],
+        "default": "all-disabled",
+    }
+    assert "all-1g.5gb" in layouts["data"]["config.yaml"]
+
+
+def test_g05_another_layout_rolls_the_manager() -> None:
+    before, after = (
+        with_pools(slices=partitioned(profile=f"all-{profile}")).one(RELEASE)["values"]["migManager"]["config"]["name"]
+        for profile in ("1g.5gb", "3g.20gb")
+    )
+    assert before != after
+
+
+@pytest.mark.parametrize("strategy", ["single", "mixed"])
+def test_g04_the_strategy_of_the_partitioned_pools_is_the_operators(strategy: str) -> None:
+    recording = with_pools(slices=partitioned(profile="all-1g.5gb", strategy=strategy))
+    assert recording.one(RELEASE)["values"]["mig"] == {"strategy": strategy}
+
+
+def test_g04_pools_that_one_operator_cannot_serve_are_refused() -> None:
+    one, other = partitioned(profile="all-1g.5gb"), partitioned(profile="all-2g.10gb", strategy="single")
+    with pytest.raises(pulumi.InputPropertiesError, match="give the same strategy"):
+        with_pools(one=one, other=other)
 
 
 def test_g05_a_node_whose_gpu_cannot_be_reset_reboots() -> None:
