@@ -1,0 +1,1 @@
+"""Proof that GPUs work, before something is run on them."""

@@ -1,0 +1,175 @@
+"""The manifest of a Job that validates: what Kubernetes is told."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pulumi
+
+from eks_gpu.facts import labels, resources
+from eks_gpu.facts.taints import Taint
+from eks_gpu.gpu.validation.checks import FOLDER, Check
+from eks_gpu.gpu.validation.proof import Proof
+
+Part = dict[str, Any]
+
+APP: Final = "gpu-validation"
+"""Label of every pod that validates."""
+
+_DIGITS: Final = 10
+_NOBODY: Final = 65534
+_SCRIPTS: Final = "checks"
+_SHARED_MEMORY: Final = "shared-memory"
+_SCRATCH: Final = "scratch"
+_FIRST: Final = "0"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where the pods of a Job run."""
+
+    namespace: str
+    selector: Mapping[str, pulumi.Input[str]]
+    """Labels of the nodes to prove."""
+    taints: Sequence[Taint]
+    """What keeps other pods off them."""
+    runtime_class_name: str | None
+    """RuntimeClass of GPU pods; ``None`` where they name none."""
+    scripts: str
+    """Name of the ConfigMap with the scripts."""
+
+
+def job_name(pool: str, proof: Proof, proves: Sequence[str], scripts: str) -> str:
+    """Return the name of the pool's Job: another one whenever there is something new to prove.
+
+    ``proves`` says on what hardware, with what software and image, in what time. The number of nodes is left out: a
+    group that grows has proven its other nodes, and they are at work.
+    """
+    checks = [[each.name, each.image.reference, each.script, dict(each.variables)] for each in proof.checks]
+    text = json.dumps([proof.resources, proof.pods_on_a_node, checks, list(proves), scripts], sort_keys=True)
+    return f"{pool}-{hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]}"
+
+
+def job_spec(name: str, proof: Proof, place: Place, timeout_minutes: int) -> Part:
+    """Return the spec of the Job called ``name``: every pod at once, and none of them a second time.
+
+    Only what is no fault of the GPU is tried again: a pod that is evicted, or whose spot instance is taken back.
+    """
+    return {
+        "completionMode": "Indexed",
+        "completions": proof.pods,
+        "parallelism": proof.pods,
+        "backoffLimit": 0,
+        "podFailurePolicy": {
+            "rules": [
+                {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]},
+            ]
+        },
+        "activeDeadlineSeconds": timeout_minutes * 60,
+        "template": {
+            "metadata": {
+                "labels": {labels.APP_NAME: APP},
+                "annotations": {labels.DO_NOT_DISRUPT: "true"},
+            },
+            "spec": pod_spec(name, proof, place),
+        },
+    }
+
+
+def pod_spec(name: str, proof: Proof, place: Place) -> Part:
+    """Return the spec of a pod that runs the checks one after the other; the first that fails ends it."""
+    containers = [_container(check, name, proof) for check in proof.checks]
+    spec: Part = {
+        "restartPolicy": "Never",
+        "automountServiceAccountToken": False,
+        "enableServiceLinks": False,
+        "nodeSelector": dict(place.selector),
+        "tolerations": [taint.toleration() for taint in place.taints],
+        "securityContext": {"seccompProfile": {"type": "RuntimeDefault"}},
+        "initContainers": containers[:-1],
+        "containers": containers[-1:],
+        "volumes": [
+            {"name": _SCRIPTS, "configMap": {"name": place.scripts}},
+            {"name": _SHARED_MEMORY, "emptyDir": {"medium": "Memory", "sizeLimit": "1Gi"}},
+            {"name": _SCRATCH, "emptyDir": {"sizeLimit": "2Gi"}},
+        ],
+    }
+    if place.runtime_class_name is not None:
+        spec["runtimeClassName"] = place.runtime_class_name
+    if proof.whole_nodes:
+        spec["affinity"] = _one_on_a_node(name)
+    if proof.meets:
+        spec["subdomain"] = name
+    return spec
+
+
+def meeting_service_spec(name: str) -> Part:
+    """Return the spec of the Service by which the pods of the Job called ``name`` find its first one.
+
+    They look for each other before they are ready, which a pod is only when its last container runs.
+    """
+    return {"clusterIP": "None", "selector": {labels.JOB_NAME: name}, "publishNotReadyAddresses": True}
+
+
+def _one_on_a_node(name: str) -> Part:
+    apart = {"labelSelector": {"matchLabels": {labels.JOB_NAME: name}}, "topologyKey": labels.HOSTNAME}
+    return {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [apart]}}
+
+
+def _container(check: Check, job: str, proof: Proof) -> Part:
+    # What a check says last is what the Job's failure shows.
+    return {
+        "name": check.name,
+        "image": check.image.reference,
+        "imagePullPolicy": "IfNotPresent",
+        "command": ["sh", f"{FOLDER}/{check.script}"],
+        "env": _environment(check, job),
+        "resources": _resources(check, proof),
+        "securityContext": _security(check),
+        "terminationMessagePolicy": "FallbackToLogsOnError",
+        "volumeMounts": [
+            {"name": _SCRIPTS, "mountPath": FOLDER, "readOnly": True},
+            {"name": _SHARED_MEMORY, "mountPath": "/dev/shm"},  # noqa: S108 - the container's own
+            {"name": _SCRATCH, "mountPath": "/tmp"},  # noqa: S108 - a volume of the pod
+        ],
+    }
+
+
+def _environment(check: Check, job: str) -> list[Part]:
+    told: list[Part] = [{"name": "HOME", "value": "/tmp"}]  # noqa: S108 - a volume of the pod
+    told += [{"name": key, "value": value} for key, value in check.variables.items()]
+    if check.meets:
+        told += [
+            {"name": "RANK", "valueFrom": {"fieldRef": {"fieldPath": labels.JOB_INDEX_FIELD}}},
+            {"name": "MEETING", "value": f"{job}-{_FIRST}.{job}"},
+        ]
+    return told
+
+
+def _resources(check: Check, proof: Proof) -> Part:
+    """Return whole devices and the memory of the check, or, where GPUs are shared, of which there are many, little."""
+    memory = f"{check.memory_gib}Gi" if proof.whole_nodes else "1Gi"
+    devices = {name: str(count) for name, count in proof.resources}
+    asked = {resources.CPU: "500m" if proof.whole_nodes else "100m", resources.MEMORY: memory, **devices}
+    return {"requests": asked, "limits": dict(asked)}
+
+
+def _security(check: Check) -> Part:
+    """Return the security context. Where root is needed it has no privilege and cannot get any.
+
+    What it does keep are containerd's default capabilities, which DCGM's engine needs to change its working files.
+    """
+    if check.root:
+        return {"allowPrivilegeEscalation": False, "runAsUser": 0}
+    return {
+        "allowPrivilegeEscalation": False,
+        "capabilities": {"drop": ["ALL"]},
+        "readOnlyRootFilesystem": True,
+        "runAsNonRoot": True,
+        "runAsUser": _NOBODY,
+        "runAsGroup": _NOBODY,
+    }

@@ -1,0 +1,69 @@
+"""Proving the GPUs of a whole platform, as its settings say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import pulumi
+
+from eks_gpu.facts import labels
+from eks_gpu.foundation.cluster_connection import ClusterConnection
+from eks_gpu.gpu.gpu_software import GpuSoftware
+from eks_gpu.gpu.validation.gpu_validation import GpuValidation, GpuValidationArgs, PoolToProve
+from eks_gpu.nodes.gpu_node_group import GpuNodeGroup
+from eks_gpu.nodes.gpu_node_pool import GpuNodePool
+from eks_gpu.settings import gpu_software as settings
+from eks_gpu.settings.gpu_pool import GpuPool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proven:
+    """GPU software whose GPUs are proven, as far as the settings ask for it."""
+
+    software: GpuSoftware
+    """What workloads depend on: the proof is part of it if it is a gate."""
+
+    passed: Mapping[str, pulumi.Output[str]]
+    """By pool, when its GPUs were proven; empty where nothing is."""
+
+
+def prove_gpus(  # noqa: PLR0913 - what a proof needs, keyword-only
+    name: str,
+    chosen: settings.GpuSoftware,
+    gpu_software: GpuSoftware,
+    cluster: ClusterConnection,
+    *,
+    pools: Mapping[str, GpuPool],
+    built: Sequence[pulumi.Resource],
+    opts: pulumi.ResourceOptions | None = None,
+) -> Proven:
+    """Prove the GPUs of ``pools``, under the logical name ``name``, if the settings of the GPU software say so.
+
+    ``built`` are the components that were built of the pools, in their order.
+    """
+    if chosen.validation is None:
+        return Proven(software=gpu_software, passed={})
+    args = GpuValidationArgs(
+        settings=chosen,
+        cluster=cluster,
+        gpu_software=gpu_software,
+        pools={
+            key: PoolToProve(settings=pool, selector=nodes_of(component), resource=component)
+            for (key, pool), component in zip(pools.items(), built, strict=True)
+        },
+    )
+    validation = GpuValidation(name, args, opts)
+    after = validation.ready if chosen.validation.gate else ()
+    return Proven(software=replace(gpu_software, ready=(*gpu_software.ready, *after)), passed=validation.passed)
+
+
+def nodes_of(pool: pulumi.Resource) -> Mapping[str, pulumi.Input[str]]:
+    """Return the label that the nodes of a group or pool have, and no others; nothing for any other resource."""
+    match pool:
+        case GpuNodeGroup():
+            return {labels.EKS_NODE_GROUP: pool.node_group_name}
+        case GpuNodePool():
+            return {labels.KARPENTER_NODEPOOL: pool.node_pool_name}
+        case _:
+            return {}
