@@ -1,8 +1,11 @@
 """GPU node pool: capacity with GPUs of one model that Karpenter buys when pods ask for it.
 
 Builds
-    EC2NodeClass  image, disk and network of the nodes
-    NodePool      which instances may be bought, and who may run on them
+    EfaSecurityGroup           of Elastic Fabric Adapters, if asked for
+    PlacementGroup             where all nodes are close together, if asked for
+    EC2NodeClass               image, disk and network of the nodes
+    NodePool                   which instances may be bought, and who may run on them
+    PriorityClass, Deployment  placeholders that keep nodes ready, where the settings ask for ``warm_nodes``
 
 Needs
     Karpenter running in the cluster, and an IAM role for its nodes.
@@ -14,14 +17,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pulumi
+import pulumi_aws as aws
 import pulumi_kubernetes as k8s
 
-from eks_gpu.facts import labels
+from eks_gpu.facts import labels, namespaces
 from eks_gpu.foundation.arguments import Problem, refuse
 from eks_gpu.foundation.cluster_connection import ClusterConnection
 from eks_gpu.foundation.component import Component
-from eks_gpu.nodes import node_class_spec, node_pool_spec
+from eks_gpu.nodes import node_class_spec, node_pool_spec, warm_capacity
 from eks_gpu.nodes.disruption import disruption
+from eks_gpu.nodes.efa import CLUSTER_STRATEGY, EfaSecurityGroup
 from eks_gpu.nodes.karpenter_connection import KarpenterConnection
 from eks_gpu.nodes.pool_arguments import pool_problems, zones_of
 from eks_gpu.nodes.pool_weight import HIGHEST, LOWEST, pool_weight
@@ -48,6 +53,9 @@ class GpuNodePoolArgs:
     reservation_ids: Sequence[pulumi.Input[str]] = ()
     """Reservations that the program makes itself, besides the one in the settings."""
 
+    placement_group_name: pulumi.Input[str] | None = None
+    """Cluster placement group that the program makes itself; the component then makes none."""
+
     tags: Mapping[str, str] = field(default_factory=dict)
     """Tags of the instances, their volumes and network interfaces, which no provider's default tags reach."""
 
@@ -71,19 +79,42 @@ class GpuNodePool(Component):
         refuse(_problems(name, args), component=name)
         super().__init__(name, opts, args.settings.previously)
         self.node_pool_name = self._first_name
-        node_class = self._node_class(args)
+        efa = EfaSecurityGroup(self.child_name("efa"), args.cluster, self.child_opts()) if args.settings.efa else None
+        node_class = self._node_class(args, efa)
         self.node_pool = self._node_pool(args, node_class)
+        if args.settings.warm_nodes:
+            self._warm_capacity(args)
         self.register_outputs({"node_pool_name": self.node_pool_name})
 
-    def _node_class(self, args: GpuNodePoolArgs) -> k8s.apiextensions.CustomResource:
+    def _node_class(self, args: GpuNodePoolArgs, efa: EfaSecurityGroup | None) -> k8s.apiextensions.CustomResource:
+        identities = node_class_spec.Identities(
+            node_role_name=args.karpenter.node_role_name,
+            instance_profile_name=args.karpenter.instance_profile_name,
+            subnet_ids=[args.cluster.private_subnets[zone] for zone in zones_of(args.settings, args.cluster)],
+            security_group_ids=[args.cluster.security_group_id, *([] if efa is None else [efa.security_group_id])],
+            placement_group_name=self._placement_group(args),
+            reservation_ids=_reservations(args),
+            tags=args.tags,
+        )
         return k8s.apiextensions.CustomResource(
             self.child_name("node-class"),
             api_version=node_class_spec.API_VERSION,
             kind=node_class_spec.KIND,
             metadata={"name": self.node_pool_name},
-            spec=node_class_spec.node_class_spec(args.settings, _identities(args)),
-            opts=self._pool_opts(args, args.karpenter.ready),
+            spec=node_class_spec.node_class_spec(args.settings, identities),
+            opts=self._pool_opts(args, (*args.karpenter.ready, *(() if efa is None else efa.ready))),
         )
+
+    def _placement_group(self, args: GpuNodePoolArgs) -> pulumi.Input[str] | None:
+        """Return the name of the group to launch into: the program's, the reservation's, or one that is made here."""
+        reservation = args.settings.reservation
+        given = args.placement_group_name or (reservation.placement_group if reservation is not None else None)
+        if given is not None or not args.settings.makes_placement_group:
+            return given
+        made = aws.ec2.PlacementGroup(
+            self.child_name("placement-group"), strategy=CLUSTER_STRATEGY, opts=self.child_opts()
+        )
+        return made.name
 
     def _node_pool(
         self, args: GpuNodePoolArgs, node_class: k8s.apiextensions.CustomResource
@@ -102,6 +133,25 @@ class GpuNodePool(Component):
             opts=self._pool_opts(args, (*args.karpenter.ready, node_class)),
         )
 
+    def _warm_capacity(self, args: GpuNodePoolArgs) -> k8s.apps.v1.Deployment:
+        """Define the placeholders. Nobody waits for them: they run when the GPU software does, which comes later."""
+        name = f"{self.node_pool_name}-{warm_capacity.SUFFIX}"
+        priority = k8s.scheduling.v1.PriorityClass(
+            self.child_name("warm-priority"),
+            **warm_capacity.priority_class(name),
+            opts=self.child_opts(depends_on=args.cluster.ready, provider=args.cluster.provider),
+        )
+        return k8s.apps.v1.Deployment(
+            self.child_name(warm_capacity.SUFFIX),
+            metadata={
+                "name": name,
+                "namespace": namespaces.KUBE_SYSTEM,
+                "annotations": {labels.SKIP_AWAIT: "true"},
+            },
+            spec=warm_capacity.deployment_spec(args.settings, node_pool=self.node_pool_name, priority=name),
+            opts=self.child_opts(depends_on=(priority, self.node_pool), provider=args.cluster.provider),
+        )
+
     def _pool_opts(self, args: GpuNodePoolArgs, after: Sequence[pulumi.Resource]) -> pulumi.ResourceOptions:
         """Return options that let deletion wait for the nodes: Karpenter's finalizers hold both until they are gone."""
         patience = f"{disruption(args.settings).delete_timeout_minutes}m"
@@ -110,17 +160,6 @@ class GpuNodePool(Component):
             provider=args.cluster.provider,
             custom_timeouts=pulumi.CustomTimeouts(delete=patience),
         )
-
-
-def _identities(args: GpuNodePoolArgs) -> node_class_spec.Identities:
-    return node_class_spec.Identities(
-        node_role_name=args.karpenter.node_role_name,
-        instance_profile_name=args.karpenter.instance_profile_name,
-        subnet_ids=[args.cluster.private_subnets[zone] for zone in zones_of(args.settings, args.cluster)],
-        security_group_id=args.cluster.security_group_id,
-        reservation_ids=_reservations(args),
-        tags=args.tags,
-    )
 
 
 def _reservations(args: GpuNodePoolArgs) -> tuple[pulumi.Input[str], ...]:
@@ -143,6 +182,14 @@ def _problems(name: str, args: GpuNodePoolArgs) -> list[Problem]:
     if args.reservation_ids and not reserved:
         problems.append(
             Problem("reservation_ids", "are given, but settings.capacity does not include reserved; add it")
+        )
+    zones = zones_of(args.settings, args.cluster)
+    zone = args.settings.reservation.zone if args.settings.reservation is not None else None
+    if zone is not None and zone not in zones:
+        problems.append(
+            Problem(
+                "settings.reservation.zone", f"is {zone}, where the pool buys nothing; its zones are {', '.join(zones)}"
+            )
         )
     problems += [
         Problem(f"tags.{tag}", "is Karpenter's own, which the API server refuses; use another key")

@@ -13,7 +13,7 @@ Needs
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import pulumi
@@ -30,6 +30,7 @@ from eks_gpu.nodes import karpenter_iam
 from eks_gpu.nodes.interruption_queue import InterruptionQueue
 from eks_gpu.nodes.karpenter_connection import KarpenterConnection
 from eks_gpu.nodes.pool_arguments import cluster_problems
+from eks_gpu.settings.karpenter import KarpenterController
 
 _SUFFIX_LENGTH: Final = 8
 """Characters that Pulumi adds to a name that it makes: a hyphen and seven random ones."""
@@ -54,6 +55,9 @@ class KarpenterArgs:
 
     cluster: ClusterConnection
     """The cluster that it serves. Its authentication mode must include the API, for the access entry of the nodes."""
+
+    settings: KarpenterController = field(default_factory=KarpenterController)
+    """What it does beside buying nodes and giving them back."""
 
     chart_source: str | None = None
     """Mirror that holds both charts: an ``oci://`` prefix. Their public registry when left out."""
@@ -154,6 +158,7 @@ class Karpenter(Component):
                     queue_name=queue.queue_name,
                     region=network.region_of(args.cluster.zones[0]),
                     isolated=args.cluster.isolated,
+                    node_repair=args.settings.node_repair,
                 ),
                 chart_source=args.chart_source,
                 skip_crds=True,
@@ -163,7 +168,12 @@ class Karpenter(Component):
 
 
 def chart_values(
-    *, cluster_name: pulumi.Input[str], queue_name: pulumi.Input[str], region: str, isolated: bool = False
+    *,
+    cluster_name: pulumi.Input[str],
+    queue_name: pulumi.Input[str],
+    region: str,
+    isolated: bool = False,
+    node_repair: bool = False,
 ) -> dict[str, Any]:
     """Return the values of Karpenter's chart.
 
@@ -176,6 +186,8 @@ def chart_values(
     settings: dict[str, Any] = {"clusterName": cluster_name, "interruptionQueue": queue_name, "eksControlPlane": True}
     if isolated:
         settings["isolatedVPC"] = True
+    if node_repair:
+        settings["featureGates"] = {"nodeRepair": True}
     return {
         "replicas": REPLICAS,
         "serviceAccount": {"name": namespaces.KARPENTER_CONTROLLER.name},

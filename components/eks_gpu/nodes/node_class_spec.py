@@ -9,15 +9,14 @@ from typing import Any, Final
 import pulumi
 
 from eks_gpu.facts import ami
-from eks_gpu.facts.ami import AmiFamily
 from eks_gpu.foundation import launch_template
-from eks_gpu.nodes import user_data
+from eks_gpu.nodes import kubelet, user_data
+from eks_gpu.nodes.efa import efa_interfaces
+from eks_gpu.nodes.volumes import NodeVolume, node_volumes
 from eks_gpu.settings.node_pool import NodePool
 
 API_VERSION: Final = "karpenter.k8s.aws/v1"
 KIND: Final = "EC2NodeClass"
-
-_FAMILY: Final = AmiFamily.AL2023
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,30 +27,32 @@ class Identities:
     instance_profile_name: pulumi.Input[str] | None = None
     """Used instead of the role, if it is there."""
     subnet_ids: Sequence[pulumi.Input[str]]
-    security_group_id: pulumi.Input[str]
+    security_group_ids: Sequence[pulumi.Input[str]]
+    """The cluster's own, and that of the adapters where there are any."""
+    placement_group_name: pulumi.Input[str] | None = None
     reservation_ids: Sequence[pulumi.Input[str]] = ()
     tags: Mapping[str, str] = field(default_factory=dict)
 
 
 def node_class_spec(pool: NodePool, identities: Identities) -> dict[str, Any]:
     """Return the spec of the EC2NodeClass of ``pool`` (karpenter.k8s.aws_ec2nodeclasses CRD of Karpenter 1.14.1)."""
+    family = pool.image.ami_family
     spec: dict[str, Any] = {
-        "amiSelectorTerms": [{"alias": ami.alias(_FAMILY, ami.AL2023_RELEASE)}],
+        "amiSelectorTerms": [{"alias": ami.alias(family, ami.release(family))}],
         **_node_identity(identities),
         "subnetSelectorTerms": [{"id": subnet} for subnet in identities.subnet_ids],
-        "securityGroupSelectorTerms": [{"id": identities.security_group_id}],
-        "blockDeviceMappings": [_image_volume(pool)],
+        "securityGroupSelectorTerms": [{"id": group} for group in identities.security_group_ids],
+        "blockDeviceMappings": [_block_device(volume) for volume in node_volumes(pool)],
         "metadataOptions": _metadata_options(),
-        "kubelet": {
-            "imageGCHighThresholdPercent": user_data.IMAGE_GC_HIGH_PERCENT,
-            "imageGCLowThresholdPercent": user_data.IMAGE_GC_LOW_PERCENT,
-        },
+        "kubelet": kubelet.node_class_settings(pool),
         "userData": user_data.render(pool),
     }
     if pool.has_local_nvme:
         spec["instanceStorePolicy"] = "RAID0"
     if pool.efa:
-        spec["networkInterfaces"] = efa_interfaces(pool.types[0].efa_interfaces)
+        spec["networkInterfaces"] = [interface.karpenter() for interface in efa_interfaces(pool.types[0])]
+    if identities.placement_group_name is not None:
+        spec["placementGroupSelector"] = {"name": identities.placement_group_name}
     if identities.reservation_ids:
         spec["capacityReservationSelectorTerms"] = [{"id": id_} for id_ in identities.reservation_ids]
     if identities.tags:
@@ -66,21 +67,9 @@ def _node_identity(identities: Identities) -> dict[str, Any]:
     return {"instanceProfile": identities.instance_profile_name}
 
 
-def efa_interfaces(count: int) -> list[dict[str, Any]]:
-    """Return one interface for IP traffic on the first card and one adapter on each of ``count`` cards.
-
-    Secondary interfaces have device index 1 (EC2 user guide, "Maximize network bandwidth on accelerated instances";
-    the same in Karpenter 1.14.1, pkg/providers/launchtemplate, checked 2026-11-21). ``efa-only`` takes no IP address.
-    """
-    first = {"networkCardIndex": 0, "deviceIndex": 0, "interfaceType": "interface"}
-    adapters = [{"networkCardIndex": card, "deviceIndex": 1, "interfaceType": "efa-only"} for card in range(count)]
-    return [first, *adapters]
-
-
-def _image_volume(pool: NodePool) -> dict[str, Any]:
-    volume = pool.root_volume
+def _block_device(volume: NodeVolume) -> dict[str, Any]:
     return {
-        "deviceName": _FAMILY.image_device,
+        "deviceName": volume.device,
         "ebs": {
             "volumeType": "gp3",
             "volumeSize": f"{volume.size_gib}Gi",

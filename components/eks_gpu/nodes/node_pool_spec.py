@@ -24,7 +24,7 @@ def node_pool_spec(pool: NodePool, *, node_class: str, zones: Sequence[str], wei
     contract = disruption(pool)
     return {
         "template": {
-            "metadata": {"labels": labels.pool_labels(pool.gpu_name, pool.purpose.value)},
+            "metadata": {"labels": pool.node_labels},
             "spec": {
                 "nodeClassRef": {
                     "group": node_class_spec.API_VERSION.partition("/")[0],
@@ -51,7 +51,7 @@ def node_pool_spec(pool: NodePool, *, node_class: str, zones: Sequence[str], wei
 
 def pool_taints(pool: NodePool) -> tuple[taints.Taint, ...]:
     """Return the taints of the pool's nodes: against pods without GPUs, and, if dedicated, against all but its own."""
-    return (taints.GPU, taints.dedicated(pool.gpu_name)) if pool.dedicated else (taints.GPU,)
+    return (taints.GPU, taints.dedicated(pool.gpu_name)) if pool.is_dedicated else (taints.GPU,)
 
 
 def _startup_taints(pool: NodePool) -> dict[str, Any]:

@@ -11,6 +11,13 @@ from typing import Final
 
 from eks_gpu.facts import instances
 from eks_gpu.facts.network import ZONE, region_of
+from eks_gpu.settings.between_pools import (
+    SharingPool,
+    models_of,
+    problems_of_server,
+    problems_of_sharing,
+    sharing_of,
+)
 from eks_gpu.settings.explain import nearest
 from eks_gpu.settings.instance_types import names_in
 from eks_gpu.settings.network import EXISTING
@@ -36,6 +43,7 @@ def problems_between_blocks(data: object, region: str | None = None) -> Iterator
     yield from _system_nodes_are_the_new_clusters(platform)
     yield from _gpus_have_an_owner(platform)
     yield from _servers_find_their_gpus(platform)
+    yield from _gpus_are_shared_as_their_owner_can(platform)
     yield from _waivers_are_given_once(platform)
 
 
@@ -67,12 +75,11 @@ def _zones_are_the_networks(platform: Data) -> Iterator[Problem]:
     if not zones:
         return
     for location, pool in _pools(platform):
-        for index, zone in enumerate(_texts(pool.get("zones"))):
+        named = dict.fromkeys(_texts(_at(pool, "reservation").get("zone")), (*location, "reservation", "zone"))
+        named |= {zone: (*location, "zones", index) for index, zone in enumerate(_texts(pool.get("zones")))}
+        for zone, place in named.items():
             if zone not in zones:
-                yield Problem(
-                    (*location, "zones", index),
-                    f'is "{zone}"; the network has {", ".join(zones)}{nearest(zone, zones)}',
-                )
+                yield Problem(place, f'is "{zone}"; the network has {", ".join(zones)}{nearest(zone, zones)}')
 
 
 def _zones_are_in_the_region(platform: Data, region: str) -> Iterator[Problem]:
@@ -136,6 +143,16 @@ def _servers_find_their_gpus(platform: Data) -> Iterator[Problem]:
                 (*location, "gpu_types"),
                 f"is {', '.join(wanted)}, which no group or pool has; they have {', '.join(sorted(offered)) or 'none'}",
             )
+
+
+def _gpus_are_shared_as_their_owner_can(platform: Data) -> Iterator[Problem]:
+    pools = [
+        SharingPool(location, sharing_of(pool), models_of(names_in(pool.get("instance_types"))))
+        for location, pool in _pools(platform)
+    ]
+    yield from problems_of_sharing(_at(platform, "gpu_software"), pools)
+    for location, server in _servers(platform):
+        yield from problems_of_server(location, _texts(server.get("gpu_types")), server.get("mig_profile"), pools)
 
 
 def _waivers_are_given_once(platform: Data) -> Iterator[Problem]:

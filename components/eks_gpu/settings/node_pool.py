@@ -2,43 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final, Self
+from typing import Final, Self
 
 from pydantic import Field, model_validator
 
-from eks_gpu.facts import resources
-from eks_gpu.settings.block import Block
+from eks_gpu.settings.efa import refuse_impossible_efa
 from eks_gpu.settings.gpu_pool import Capacity, GpuPool, Purpose, lost_work
+from eks_gpu.settings.reservation import Reservation
+from eks_gpu.settings.sharing import Sharing, refuse_on_demand
 
 DEFAULT_MAX_JOB_HOURS: Final = 72
 """Longest training job that is assumed when a pool does not say."""
 
-EFA_LAYOUT_UNKNOWN: Final = ("p6-",)
-"""Families whose network cards are numbered in a way that is not established here."""
-
-ReservationId = Annotated[str, Field(pattern=r"^cr-[0-9a-z]+$")]
-"""Id of an EC2 capacity reservation or capacity block."""
-
-
-class Reservation(Block):
-    """Capacity that was reserved before. A program that makes the reservation itself gives its id to the component."""
-
-    capacity_block_id: ReservationId | None = None
-    """Id of a capacity block for machine learning."""
-
-    on_demand_id: ReservationId | None = None
-    """Id of an on-demand capacity reservation."""
-
-    @model_validator(mode="after")
-    def _at_most_one(self) -> Self:
-        if self.capacity_block_id is not None and self.on_demand_id is not None:
-            raise ValueError("capacity_block_id and on_demand_id are both given; give the one that the pool uses")
-        return self
-
-    @property
-    def id(self) -> str | None:
-        """The reservation's id, if the settings name it."""
-        return self.capacity_block_id or self.on_demand_id
+DEAR_USD_PER_HOUR: Final = 2.5
+"""What the cheapest node of a dear pool costs at least, on demand. Every type with several GPUs is above it, and the
+types with one T4, L4, A10G or L40S that servers usually run on are below."""
 
 
 class NodePool(GpuPool):
@@ -54,16 +32,27 @@ class NodePool(GpuPool):
     """Longest training job in hours: so long nodes wait for their jobs before they are forced away. 72 when left out;
     only for purpose training."""
 
-    dedicated: bool = False
-    """Keep off every pod that does not tolerate the pool's own taint ``gpu-type=<GPU model>``. Weights alone do not:
-    a pod that finds the cheap pools full spills into a dear one. Node agents must tolerate the taint too."""
+    dedicated: bool | None = None
+    """Keep off every pod that does not tolerate the pool's own taint ``gpu-type=<GPU model>``. Weights alone do not: a
+    pod that finds the cheap pools full spills into a dear one. When left out, a pool is dedicated if its cheapest node
+    costs 2.50 dollars an hour or more (in us-east-1, on demand), or has no such price; whatever other pools there are,
+    so that adding one changes no other."""
+
+    warm_nodes: int = Field(default=0, ge=0)
+    """Nodes to keep ready for the next pod: placeholders of low priority hold them, and go as soon as somebody needs
+    the room; then Karpenter buys another node for them. They cost as much as nodes that work."""
 
     validate_new_nodes: bool = False
     """Keep workloads off each new node until its GPUs have been proved: it starts with the taint
     ``eks-gpu.io/not-validated``, which the validation takes off."""
 
     efa: bool = False
-    """Attach every Elastic Fabric Adapter that the instance type has, for training across nodes."""
+    """Attach every Elastic Fabric Adapter that the instance type has, for training across nodes. EFA does not reach
+    from one zone into another: give one zone, or let the pods of a job ask for nodes of one."""
+
+    placement_group: bool | None = None
+    """Place all nodes close together, in a cluster placement group of their own, which is in one zone. When left out:
+    with efa and one zone, unless there is a reservation, because that decides the place itself."""
 
     reservation: Reservation | None = None
     """Capacity that was reserved before; needed for, and only for, capacity reserved."""
@@ -74,7 +63,12 @@ class NodePool(GpuPool):
         self._reservation_and_capacity_agree()
         self._limit_admits_a_node()
         self._job_hours_are_for_training()
-        self._efa_fits()
+        self._warm_nodes_fit()
+        if self.efa:
+            refuse_impossible_efa(self.types)
+        if self.placement_group:
+            self._placement_group_can_be_made()
+        refuse_on_demand(self.sharing or Sharing())
         return self
 
     def _reservation_and_capacity_agree(self) -> None:
@@ -89,10 +83,23 @@ class NodePool(GpuPool):
                 f"a reservation is given, but capacity is {', '.join(self.capacity)}; add reserved to capacity or "
                 "remove the reservation"
             )
+        if self.reservation is not None:
+            self._reservation_fits(self.reservation)
+
+    def _reservation_fits(self, reservation: Reservation) -> None:
+        """Hold what is known of the reservation against the pool. What goes beyond it may be bought in other ways."""
+        only = self.capacity == (Capacity.RESERVED,)
+        nodes = self.max_gpus // max(kind.gpu_count for kind in self.types)
+        reservation.refuse_mismatch(zones=self.zones, instance_types=self.instance_types, nodes=nodes if only else None)
+        if self.purpose is Purpose.TRAINING and only and (reservation.hours or self.job_hours) < self.job_hours:
+            raise ValueError(
+                f"the reservation lasts {reservation.hours:g} hours, but max_job_hours is {self.job_hours}, so the "
+                "longest job could not end in it; give a shorter max_job_hours or a longer reservation"
+            )
 
     def _limit_admits_a_node(self) -> None:
-        smallest = min(self.types, key=lambda kind: kind.gpu_count)
-        if self.max_gpus < smallest.gpu_count:
+        if self.max_gpus < self.smallest_gpu_count:
+            smallest = min(self.types, key=lambda kind: kind.gpu_count)
             raise ValueError(
                 f"max_gpus {self.max_gpus} is less than the {smallest.gpu_count} GPUs of {smallest.name}, so no node "
                 f"could ever be bought; give at least {smallest.gpu_count} or smaller instance types"
@@ -105,29 +112,51 @@ class NodePool(GpuPool):
                 "purpose: training"
             )
 
-    def _efa_fits(self) -> None:
-        if not self.efa:
-            return
-        without = [kind.name for kind in self.types if kind.efa_interfaces == 0]
-        if without:
+    def _warm_nodes_fit(self) -> None:
+        gpus = self.warm_nodes * self.smallest_gpu_count
+        if gpus > self.max_gpus:
             raise ValueError(
-                f"{', '.join(without)} has no Elastic Fabric Adapter; remove efa, or use types that have one, "
-                "such as p4d.24xlarge or p5.48xlarge"
+                f"warm_nodes {self.warm_nodes} hold at least {gpus} GPUs, but max_gpus is {self.max_gpus}; give at "
+                f"most {self.max_gpus // self.smallest_gpu_count} warm_nodes or a larger max_gpus"
             )
-        unknown = [kind.name for kind in self.types if kind.name.startswith(EFA_LAYOUT_UNKNOWN)]
-        if unknown:
+
+    def _placement_group_can_be_made(self) -> None:
+        if len(self.zones or ()) != 1:
+            given = f"zones has {', '.join(self.zones)}" if self.zones else "the pool may use every zone"
             raise ValueError(
-                f"the order of the network cards of {', '.join(unknown)} is not established here; remove efa: "
-                f"Karpenter then attaches adapters for pods that ask for {resources.EFA}"
+                f"a cluster placement group is within one zone, but {given}; give one, such as zones: [us-east-1a]"
             )
-        if len({kind.efa_interfaces for kind in self.types}) > 1:
-            counts = ", ".join(f"{kind.name} has {kind.efa_interfaces}" for kind in self.types)
+        if self.reservation is not None:
             raise ValueError(
-                f"the types have different numbers of Elastic Fabric Adapters ({counts}), and one list of interfaces "
-                "cannot serve them; make one pool for each"
+                "placement_group makes a new group, but a reservation was made outside of it and would not be used; "
+                "remove placement_group, and give reservation: {placement_group: <name>} where an on-demand "
+                "reservation was made in one"
             )
 
     @property
     def job_hours(self) -> int:
         """The longest training job in hours, as stated or assumed."""
         return self.max_job_hours or DEFAULT_MAX_JOB_HOURS
+
+    @property
+    def makes_placement_group(self) -> bool:
+        """Whether the pool gets a cluster placement group of its own."""
+        if self.placement_group is None:
+            return self.efa and self.reservation is None and len(self.zones or ()) == 1
+        return self.placement_group
+
+    @property
+    def smallest_gpu_count(self) -> int:
+        """How many GPUs the smallest node of the pool has."""
+        return min(kind.gpu_count for kind in self.types)
+
+    @property
+    def is_dedicated(self) -> bool:
+        """Whether only pods that tolerate the pool's own taint may use it, as stated or because it is dear."""
+        return self.is_dear if self.dedicated is None else self.dedicated
+
+    @property
+    def is_dear(self) -> bool:
+        """Whether even its cheapest node costs much more than one GPU need cost. Types without a price are dear."""
+        prices = [kind.usd_per_hour for kind in self.types if kind.usd_per_hour is not None]
+        return not prices or min(prices) >= DEAR_USD_PER_HOUR

@@ -11,8 +11,9 @@ from pydantic import Field
 from eks_gpu.settings.block import Block
 from eks_gpu.settings.budget import Budget
 from eks_gpu.settings.cluster import Cluster
-from eks_gpu.settings.gpu_pool import LONGEST_NAME
+from eks_gpu.settings.gpu_pool import LONGEST_NAME, GpuPool
 from eks_gpu.settings.gpu_software import GpuSoftware
+from eks_gpu.settings.karpenter import KarpenterController
 from eks_gpu.settings.model_cache import ModelCache
 from eks_gpu.settings.monitoring import Monitoring
 from eks_gpu.settings.network import Network
@@ -70,6 +71,9 @@ class Platform(Block):
     node_pools: Mapping[PoolName, NodePool] = Field(default_factory=dict)
     """Pools from which Karpenter buys GPU nodes when pods ask for them, by name."""
 
+    karpenter: KarpenterController = KarpenterController()
+    """What Karpenter does beside buying nodes for ``node_pools``; it is there as soon as there is one."""
+
     gpu_software: GpuSoftware | None = None
     """What makes GPUs visible to pods: exactly one owner. Needed as soon as there is a group or pool."""
 
@@ -87,3 +91,8 @@ class Platform(Block):
 
     waivers: tuple[Waiver, ...] = ()
     """Rules that are suspended for a resource until a date."""
+
+    @property
+    def pools(self) -> dict[str, GpuPool]:
+        """Node groups and node pools by name, which no two of them share."""
+        return {**self.node_groups, **self.node_pools}

@@ -12,7 +12,7 @@ from tests.support.cluster import Cluster, eventually
 from tests.support.definitions import define
 from tests.support.manifests import Manifest
 
-_PLACE: Final = {"Namespace", "RuntimeClass"}
+_PLACE: Final = {"Namespace", "PriorityClass", "RuntimeClass"}
 """Kinds that must be there before an object that names one of them is judged."""
 
 

@@ -12,8 +12,9 @@ from eks_gpu.nodes.gpu_node_pool import GpuNodePool, GpuNodePoolArgs
 from eks_gpu.nodes.karpenter_connection import KarpenterConnection
 from eks_gpu.recording import Recording, record, record_directory
 from eks_gpu.settings import stack_file
+from eks_gpu.settings.efa import EFA_LAYOUT_UNKNOWN
 from eks_gpu.settings.gpu_pool import LARGEST_VOLUME_GIB, Capacity, Purpose
-from eks_gpu.settings.node_pool import EFA_LAYOUT_UNKNOWN, NodePool
+from eks_gpu.settings.node_pool import NodePool
 from sandbox.checkout import ROOT
 from tests.support.clusters import cluster
 
@@ -107,6 +108,11 @@ def blocks() -> Iterator[Block]:
     yield from _capacities()
     for change in (
         {"dedicated": True},
+        {"warm_nodes": 2},
+        {"validate_new_nodes": True},
+        {"image": {"family": "bottlerocket"}},
+        {"instance_types": {"gpus": 8, "gpu": "a100", "gpu_memory_gib": 40}, "dedicated": False},
+        {"instance_types": ["p4d.24xlarge"], "efa": True, "placement_group": True, "zones": ["us-east-1b"]},
         {"purpose": Purpose.TRAINING, "max_job_hours": 24 * 60, "dedicated": True},
         {"purpose": Purpose.DEVELOPMENT},
         {"zones": ["us-east-1b"]},

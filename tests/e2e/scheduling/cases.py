@@ -26,8 +26,9 @@ ONLY_G5: Final = {"g5": G5}
 
 CHEAP: Final[Block] = {"instance_types": ("g4dn.xlarge",), "max_gpus": 1}
 MIDDLE: Final[Block] = {"instance_types": ("g5.xlarge",), "max_gpus": 1}
-DEAR: Final[Block] = {"instance_types": ("p4d.24xlarge",), "max_gpus": 8}
-GUARDED: Final[Block] = {**DEAR, "dedicated": True}
+GUARDED: Final[Block] = {"instance_types": ("p4d.24xlarge",), "max_gpus": 8}
+"""A dear pool is dedicated if nobody says otherwise."""
+DEAR: Final[Block] = {**GUARDED, "dedicated": False}
 
 LARGE_AND_SMALL: Final[Block] = {"instance_types": ("g5.xlarge", "g5.12xlarge"), "max_gpus": 8}
 
@@ -181,7 +182,7 @@ SELECTORS: Final = (
     ),
     Case(
         name="n04: one GPU name can have two memory sizes, and the size picks the pool",
-        pools={"p4d": DEAR, "p4de": {"instance_types": ("p4de.24xlarge",), "max_gpus": 8}},
+        pools={"p4d": DEAR, "p4de": {**DEAR, "instance_types": ("p4de.24xlarge",)}},
         pods=those(
             (gpu_pod("40", nodeSelector={labels.INSTANCE_GPU_MEMORY: "40960"}), On("p4d", "p4d.24xlarge")),
             (gpu_pod("80", nodeSelector={labels.INSTANCE_GPU_MEMORY: "81920"}), On("p4de", "p4de.24xlarge")),
@@ -257,7 +258,7 @@ ORDER: Final = (
         pods=those((gpu_pod("second"), Pending(FULL, A100_TAINT))),
         overlooked="limits",
     ),
-    # As it is, and the reason for `dedicated`: weights give an order, they keep nobody off.
+    # As it is, and the reason why dear pools are dedicated: weights give an order, they keep nobody off.
     Case(
         name="n12: without a taint of its own the p4d is spilled into",
         pools={"g5": MIDDLE, "p4d": DEAR},

@@ -44,6 +44,7 @@ SYSTEM: Final = "system"
 """Name of the group of CPU nodes."""
 
 _DEPLOYMENT: Final = "kubernetes:apps/v1:Deployment"
+_PRIORITY_CLASS: Final = "kubernetes:scheduling.k8s.io/v1:PriorityClass"
 _NODE_GROUP: Final = "aws:eks/nodeGroup:NodeGroup"
 _SUFFIX: Final = "-node-group"
 
@@ -89,6 +90,19 @@ def pools(blocks: Mapping[str, Block]) -> Pools:
 
     wanted = {node_class_spec.KIND, node_pool_spec.KIND}
     return Pools(tuple(each for each in record(program).resources if each.inputs.get("kind") in wanted))
+
+
+def placeholders(name: str, block: Block) -> list[Manifest]:
+    """Record the component for a pool with ``warm_nodes``, and return what keeps them ready, the priority first."""
+
+    def program() -> None:
+        karpenter = KarpenterConnection(node_role_name="karpenter-node")
+        settings = NodePool.model_validate(block)
+        GpuNodePool(name, GpuNodePoolArgs(settings=settings, cluster=cluster(), karpenter=karpenter))
+
+    recording = record(program)
+    deployment = _manifest(recording.one(_DEPLOYMENT))
+    return [dict(recording.one(_PRIORITY_CLASS).inputs), {**deployment, "metadata": {"name": f"{name}-warm"}}]
 
 
 @dataclass(frozen=True)

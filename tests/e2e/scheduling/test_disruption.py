@@ -28,7 +28,7 @@ SOON: Final = "1s"
 
 DO_NOT_DISRUPT: Final = {labels.DO_NOT_DISRUPT: "true"}
 
-_FOUR_GPUS: Final[Block] = {"instance_types": ("g5.12xlarge",), "max_gpus": 8}
+_FOUR_GPUS: Final[Block] = {"instance_types": ("g5.12xlarge",), "max_gpus": 8, "dedicated": False}
 _ONE_GPU: Final[Block] = {"instance_types": ("g6.xlarge",), "max_gpus": 2}
 """Of another type than the nodes with four, so that no pod of one pool fits where those of another are."""
 

@@ -29,10 +29,11 @@ _KINDS: Final[Mapping[str, Kind]] = {
     "Pod": PODS,
     "Deployment": Kind("apps/v1", "deployments"),
     "DaemonSet": DAEMON_SETS,
+    "PriorityClass": Kind("scheduling.k8s.io/v1", "priorityclasses"),
     "PersistentVolume": VOLUMES,
     "PersistentVolumeClaim": CLAIMS,
 }
-_CLUSTER_WIDE: Final = frozenset({"PersistentVolume"})
+_CLUSTER_WIDE: Final = frozenset({"PersistentVolume", "PriorityClass"})
 _PHASES: Final = {"PersistentVolume": "Available", "PersistentVolumeClaim": "Bound"}
 """Which phase is waited for."""
 
@@ -88,6 +89,7 @@ class World:
         self.rest = rest
         self._made = {"Pod"}
         self._pods: dict[str, Manifest] = {}
+        self._priorities: list[str] = []
 
     def install(self, pools: Pools) -> None:
         """Put pools in and wait until Karpenter would buy from them."""
@@ -111,6 +113,8 @@ class World:
             self._made.add(kind)
             if kind == "Pod":
                 self._pods[manifest["metadata"]["name"]] = manifest
+            if kind == "PriorityClass":  # Kubernetes has some of its own
+                self._priorities.append(manifest["metadata"]["name"])
             self.rest.create(_KINDS[kind], manifest, "" if kind in _CLUSTER_WIDE else NAMESPACE)
             if (
                 kind in _PHASES
@@ -187,6 +191,9 @@ class World:
                 self._remove(_KINDS[kind], "" if kind in _CLUSTER_WIDE else NAMESPACE)
         for each in (NODE_POOLS, NODE_CLASSES, NODE_CLAIMS, NODES):
             self._remove(each)
+        for name in self._priorities:
+            self.rest.delete(_KINDS["PriorityClass"], name)
+        self._priorities.clear()
         self.rest.delete(EVENTS, "", NAMESPACE)
 
     def _remove(self, kind: Kind, namespace: str = "") -> None:

@@ -12,11 +12,15 @@ from eks_gpu.nodes.gpu_node_pool import GpuNodePool, GpuNodePoolArgs
 from eks_gpu.nodes.karpenter_connection import KarpenterConnection
 from eks_gpu.recording import Recording, record
 from eks_gpu.settings.gpu_pool import Capacity, Purpose
-from eks_gpu.settings.node_pool import NodePool, Reservation
+from eks_gpu.settings.node_pool import NodePool
+from eks_gpu.settings.reservation import Reservation
 from tests.support.clusters import SUBNETS, cluster
 
 NODE_POOL = "kubernetes:karpenter.sh/v1:NodePool"
 NODE_CLASS = "kubernetes:karpenter.k8s.aws/v1:EC2NodeClass"
+DEPLOYMENT = "kubernetes:apps/v1:Deployment"
+PLACEMENT_GROUP = "aws:ec2/placementGroup:PlacementGroup"
+PRIORITY_CLASS = "kubernetes:scheduling.k8s.io/v1:PriorityClass"
 G5 = NodePool(instance_types=("g5.xlarge", "g5.2xlarge"), max_gpus=8)
 P4D = NodePool(instance_types=("p4d.24xlarge",), max_gpus=16, purpose=Purpose.TRAINING, max_job_hours=48)
 
@@ -30,6 +34,7 @@ def _record(  # noqa: PLR0913 - what a pool can be given; all keyword-only
     reservation_ids: Sequence[str] = (),
     previously: tuple[str, ...] = (),
     profile: str | None = None,
+    placement_group: str | None = None,
 ) -> Recording:
     def program() -> None:
         controller = k8s.core.v1.ConfigMap("controller")
@@ -45,6 +50,7 @@ def _record(  # noqa: PLR0913 - what a pool can be given; all keyword-only
             karpenter=karpenter,
             weight=weight,
             reservation_ids=[pulumi.Output.from_input(one) for one in reservation_ids],
+            placement_group_name=placement_group,
             tags={"owner": "ml-platform"},
         )
         GpuNodePool(name, args)
@@ -117,6 +123,31 @@ def test_n04_nodes_carry_the_labels_of_every_gpu_pool() -> None:
         "gpu-type": "a100",
         "workload": "training",
     }
+
+
+def test_n12_a_dear_pool_keeps_small_pods_off_by_default() -> None:
+    taints = _pool(P4D)["template"]["spec"]["taints"]
+
+    assert {"key": "gpu-type", "value": "a100", "effect": "NoSchedule"} in taints
+    assert _pool(P4D.model_copy(update={"dedicated": False}))["template"]["spec"]["taints"] == taints[:1]
+
+
+def test_n08_warm_nodes_are_held_by_placeholders_that_nobody_waits_for() -> None:
+    recording = _record(G5.model_copy(update={"warm_nodes": 2}), name="g5")
+    placeholders, priority = recording.one(DEPLOYMENT), recording.one(PRIORITY_CLASS)
+
+    assert placeholders["spec"]["replicas"] == 2
+    assert placeholders["spec"]["template"]["spec"]["nodeSelector"] == {"karpenter.sh/nodepool": "g5"}
+    assert placeholders["metadata"]["annotations"] == {"pulumi.com/skipAwait": "true"}
+    assert priority["metadata"]["name"] == placeholders["spec"]["template"]["spec"]["priorityClassName"] == "g5-warm"
+    assert recording.reaches(placeholders, recording.one(NODE_POOL)), "they go before the pool whose nodes they hold"
+    assert _record(G5).of_type(DEPLOYMENT) == _record(G5).of_type(PRIORITY_CLASS)
+
+
+def test_n08_a_renamed_pool_keeps_the_names_of_its_placeholders() -> None:
+    recording = _record(G5.model_copy(update={"warm_nodes": 1}), name="a10g", previously=("g5",))
+
+    assert recording.one(DEPLOYMENT)["metadata"]["name"] == "g5-warm"
 
 
 def test_n05_nodes_repel_pods_that_asked_for_no_gpu() -> None:
@@ -205,6 +236,57 @@ def test_g09_efa_takes_one_adapter_on_each_network_card() -> None:
     assert "networkInterfaces" not in _class(P4D)
 
 
+def test_g09_adapters_have_a_security_group_of_their_own_beside_the_cluster_s() -> None:
+    recording = _record(P4D.model_copy(update={"efa": True}))
+    node_class = recording.one(NODE_CLASS)
+    group = recording.one("aws:ec2/securityGroup:SecurityGroup")
+
+    assert node_class["spec"]["securityGroupSelectorTerms"] == [
+        {"id": "sg-0cluster"},
+        {"id": "pool-efa-security-group"},
+    ]
+    for rule in ("Ingress", "Egress"):
+        rule_of_group = recording.one(f"aws:vpc/securityGroup{rule}Rule:SecurityGroup{rule}Rule")
+        assert recording.reaches(rule_of_group, group)
+        assert recording.reaches(node_class, rule_of_group), "without its rules the group lets nothing through"
+    assert _record(P4D).of_type("aws:ec2/securityGroup:SecurityGroup") == ()
+
+
+def test_g09_adapters_in_one_zone_are_placed_close_together() -> None:
+    settings = P4D.model_copy(update={"efa": True, "zones": ("us-east-1b",)})
+    group = _record(settings).one(PLACEMENT_GROUP)
+
+    assert group["strategy"] == "cluster"
+    assert _class(settings)["placementGroupSelector"] == {"name": "pool-placement-group"}
+    assert _class(settings, placement_group="ours")["placementGroupSelector"] == {"name": "ours"}
+    assert _record(settings, placement_group="ours").of_type(PLACEMENT_GROUP) == ()
+    assert _record(P4D.model_copy(update={"efa": True})).of_type(PLACEMENT_GROUP) == (), "a group is within one zone"
+
+
+def test_n11_a_reservation_made_in_a_placement_group_is_used_from_within_it() -> None:
+    reservation = Reservation(on_demand_id="cr-0a", placement_group="training")
+    settings = NodePool(
+        instance_types=("p4d.24xlarge",), max_gpus=8, capacity=(Capacity.RESERVED,), reservation=reservation, efa=True
+    )
+
+    assert _class(settings)["placementGroupSelector"] == {"name": "training"}
+    assert _record(settings).of_type(PLACEMENT_GROUP) == ()
+
+
+def test_n01_bottlerocket_has_a_volume_for_itself_and_one_for_images_both_encrypted() -> None:
+    settings = NodePool.model_validate(
+        {"instance_types": ["g5.xlarge"], "max_gpus": 8, "image": {"family": "bottlerocket"}}
+    )
+    spec = _class(settings)
+    volumes = {volume["deviceName"]: volume["ebs"] for volume in spec["blockDeviceMappings"]}
+
+    assert set(volumes) == {"/dev/xvda", "/dev/xvdb"}
+    assert volumes["/dev/xvdb"]["volumeSize"] == "100Gi"
+    assert all(volume["encrypted"] for volume in volumes.values())
+    (image,) = spec["amiSelectorTerms"]
+    assert image["alias"].startswith("bottlerocket@v")
+
+
 def test_m05_the_gpu_limit_is_the_most_the_pool_may_hold() -> None:
     assert _pool(G5)["limits"] == {"nvidia.com/gpu": "8"}
 
@@ -284,6 +366,23 @@ def test_reserved_capacity_without_a_reservation_is_refused() -> None:
 
     with pytest.raises(pulumi.InputPropertiesError, match="reservation_ids: is empty"):
         _record(settings)
+
+
+def test_n11_a_reservation_in_another_zone_is_refused() -> None:
+    settings = NodePool(
+        instance_types=("p4d.24xlarge",),
+        max_gpus=8,
+        capacity=(Capacity.RESERVED,),
+        reservation=Reservation(on_demand_id="cr-0a", zone="us-east-1f"),
+    )
+
+    with pytest.raises(pulumi.InputPropertiesError) as refusal:
+        _record(settings)
+
+    assert (
+        "settings.reservation.zone: is us-east-1f, where the pool buys nothing; its zones are us-east-1a, us-east-1b, "
+        "us-east-1c"
+    ) in str(refusal.value)
 
 
 def test_tags_that_belong_to_karpenter_are_refused() -> None:

@@ -11,17 +11,21 @@ from eks_gpu.facts import interruptions, versions
 from eks_gpu.nodes.interruption_queue import queue_policy
 from eks_gpu.nodes.karpenter import LONGEST_NAME, Karpenter, KarpenterArgs, chart_values
 from eks_gpu.recording import RecordedResource, Recording, record
+from eks_gpu.settings.karpenter import KarpenterController
 from tests.support.clusters import cluster
 
 RELEASE = "kubernetes:helm.sh/v3:Release"
 QUEUE = "aws:sqs/queue:Queue"
 
 
-def _record(*, outputs: bool = False, chart_source: str | None = None, isolated: bool = False) -> Recording:
+def _record(
+    *, outputs: bool = False, chart_source: str | None = None, isolated: bool = False, node_repair: bool = False
+) -> Recording:
     def program() -> None:
         system_nodes = k8s.core.v1.ConfigMap("system-nodes")
         served = cluster(outputs=outputs, ready=(system_nodes,)).within(isolated=isolated)
-        Karpenter("karpenter", KarpenterArgs(cluster=served, chart_source=chart_source))
+        settings = KarpenterController(node_repair=node_repair)
+        Karpenter("karpenter", KarpenterArgs(cluster=served, settings=settings, chart_source=chart_source))
 
     return record(program)
 
@@ -135,6 +139,12 @@ def test_the_chart_is_told_cluster_queue_and_region() -> None:
 @pytest.mark.parametrize(("isolated", "told"), [(True, True), (False, None)])
 def test_the_controller_is_told_where_iam_and_prices_are_out_of_reach(*, isolated: bool, told: bool | None) -> None:
     assert _controller(_record(isolated=isolated))["values"]["settings"].get("isolatedVPC") is told
+
+
+@pytest.mark.parametrize(("wanted", "gates"), [(True, {"nodeRepair": True}), (False, None)])
+def test_n07_broken_nodes_are_replaced_only_where_asked(*, wanted: bool, gates: dict[str, bool] | None) -> None:
+    assert _controller(_record(node_repair=wanted))["values"]["settings"].get("featureGates") == gates
+    assert not KarpenterController().node_repair, "it asks neither budgets nor do-not-disrupt, so a false alarm is dear"
 
 
 def test_n09_the_instance_profile_is_ours_and_goes_after_the_controller() -> None:

@@ -11,7 +11,8 @@ from eks_gpu.nodes.gpu_node_pool import GpuNodePool, GpuNodePoolArgs
 from eks_gpu.nodes.karpenter_connection import KarpenterConnection
 from eks_gpu.recording import record
 from eks_gpu.settings.gpu_pool import Capacity, Purpose, RootVolume
-from eks_gpu.settings.node_pool import NodePool, Reservation
+from eks_gpu.settings.node_pool import NodePool
+from eks_gpu.settings.reservation import Reservation
 from tests.support.clusters import cluster
 from tests.support.crds import KARPENTER, cel_problems, chart_defaults, schema_problems
 
@@ -35,6 +36,11 @@ POOLS = {
         purpose=Purpose.TRAINING,
         efa=True,
         root_volume=RootVolume(size_gib=500, throughput_mibps=1000, iops=16000),
+        zones=("us-east-1b",),
+        validate_new_nodes=True,
+    ),
+    "g6e": NodePool.model_validate(
+        {"instance_types": {"gpus": 1, "gpu": "l40s"}, "max_gpus": 4, "image": {"family": "bottlerocket"}}
     ),
     "g5g": NodePool(instance_types=("g5g.xlarge",), max_gpus=2, purpose=Purpose.DEVELOPMENT, zones=("us-east-1b",)),
 }
@@ -49,10 +55,13 @@ def _resources(name: str, settings: NodePool) -> list[dict[str, Any]]:
         )
 
     recording = record(program)
-    return [
+    pool, node_class = (
         dict(recording.one(token).inputs)
         for token in ("kubernetes:karpenter.sh/v1:NodePool", "kubernetes:karpenter.k8s.aws/v1:EC2NodeClass")
-    ]
+    )
+    for term in node_class["spec"]["securityGroupSelectorTerms"]:
+        term["id"] = "sg-0a"  # one that EC2 could give, where a recording has a stand-in
+    return [pool, node_class]
 
 
 def test_the_crds_are_those_of_the_version_that_is_installed() -> None:

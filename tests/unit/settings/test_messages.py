@@ -12,8 +12,8 @@ from eks_gpu.settings import stack_file
 from eks_gpu.settings.problems import InvalidSettingsError
 
 PLATFORM_KEYS = (
-    "environment, owner, network, cluster, system_nodes, node_groups, node_pools, gpu_software, model_cache, "
-    "monitoring, workloads, budget, waivers"
+    "environment, owner, network, cluster, system_nodes, node_groups, node_pools, karpenter, gpu_software, "
+    "model_cache, monitoring, workloads, budget, waivers"
 )
 
 Write = Callable[[str], Path]
