@@ -19,8 +19,8 @@ Template = Resource | NotKnown | None
 RESOLVED_BY_SSM: Final = "resolve:ssm:"
 """EC2 then looks the image up at every launch."""
 
-_RAID0: Final = re.compile(r"strategy:\s*[\"']?RAID0")
-"""NodeConfig's ``localStorage.strategy`` in user data."""
+_RAID0: Final = re.compile(r"""strategy:\s*["']?RAID0|["']ephemeral-storage["']\s*,\s*["']bind["']""")
+"""NodeConfig's ``localStorage.strategy`` in user data, or the command of Bottlerocket's API that does the same."""
 
 
 def template_of(group: Resource, prop: str, place: View, program: Program) -> Resource | None:

@@ -1,13 +1,17 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
 from eks_gpu.facts.ami import AmiFamily
+from eks_gpu.settings import stack_file
 from eks_gpu.settings.node_group import NodeGroup
 from eks_gpu.settings.node_image import LARGEST_EXTRA_FILES, NodeImage, Proxy
+from eks_gpu.settings.problems import InvalidSettingsError
 
 FILE = {"path": "/etc/example.conf", "content": "a\n"}
 
@@ -79,11 +83,22 @@ def test_a_file_needs_both_place_and_content(setting: str) -> None:
     assert _refusal(extra_files=[{key: value for key, value in FILE.items() if key != setting}]) == "Field required"
 
 
-def test_a_password_in_a_proxy_is_not_repeated_in_the_refusal() -> None:
-    with pytest.raises(ValidationError) as error:
-        NodeImage.model_validate({"proxy": {"https": "http://user:hunter2@proxy.example.com:3128"}})
+@pytest.mark.parametrize(
+    "image",
+    [
+        "{proxy: {https: 'http://user:hunter2@proxy.example.com:3128'}}",
+        "{registry_mirrors: [{registry: docker.io, endpoints: ['https://user:hunter2@mirror.example.com']}]}",
+        f"{{extra_files: [{{path: /etc/x, content: '{'hunter2' * 2000}'}}]}}",
+    ],
+)
+def test_what_may_hold_a_password_is_not_repeated_in_the_refusal(
+    good: str, write: Callable[[str], Path], image: str
+) -> None:
+    with pytest.raises(InvalidSettingsError) as refusal:
+        stack_file.load(write(good.replace("        count: 2\n", f"        count: 2\n        image: {image}\n", 1)))
 
-    assert "hunter2" not in str(error.value)
+    assert "node_groups.inference.image" in str(refusal.value)
+    assert "hunter2" not in str(refusal.value)
 
 
 def test_what_is_reached_directly_is_named_once_and_eks_first() -> None:
