@@ -7,6 +7,7 @@ from eks_gpu.cluster.network import connect as connect_network
 from eks_gpu.foundation import stack_config
 from eks_gpu.foundation.aws_provider import stack_tags, tagged_provider
 from eks_gpu.gpu.installation import install_gpu_software
+from eks_gpu.gpu.validation.proving import prove_gpus
 from eks_gpu.nodes.gpu_node_group import GpuNodeGroup, GpuNodeGroupArgs
 from eks_gpu.nodes.gpu_node_pool import GpuNodePool, GpuNodePoolArgs
 from eks_gpu.nodes.karpenter import Karpenter, KarpenterArgs
@@ -31,18 +32,25 @@ pools: list[pulumi.Resource] = [
     for key, group in settings.node_groups.items()
 ]
 if settings.node_pools:
-    karpenter = Karpenter("karpenter", KarpenterArgs(cluster=cluster), opts).connection
+    karpenter = Karpenter("karpenter", KarpenterArgs(cluster=cluster, settings=settings.karpenter), opts).connection
     pools += [
         GpuNodePool(key, GpuNodePoolArgs(settings=pool, cluster=cluster, karpenter=karpenter, tags=tags), opts)
         for key, pool in settings.node_pools.items()
     ]
 if settings.gpu_software:
-    gpus = install_gpu_software("gpus", settings.gpu_software, cluster, after=pools, opts=opts)
+    gpus = install_gpu_software("gpus", settings.gpu_software, cluster, pools=settings.pools, after=pools, opts=opts)
     if settings.monitoring:
         watched = GpuMonitoringArgs(settings=settings.monitoring, cluster=cluster, gpu_software=gpus)
         GpuMonitoring("monitoring", watched, opts)
+    proven = prove_gpus(
+        "validation", settings.gpu_software, gpus, cluster, pools=settings.pools, built=pools, opts=opts
+    )
+    if proven.passed:
+        pulumi.export("gpu_validation", proven.passed)
     if settings.model_cache and settings.workloads:
-        place = serving.prepare(settings.model_cache, cluster, gpus, pools=pools, protected=protected, opts=opts)
+        place = serving.prepare(
+            settings.model_cache, cluster, proven.software, pools=pools, protected=protected, opts=opts
+        )
         pulumi.export("server_urls", serving.serve(settings.workloads, place, opts))
 
 pulumi.export("cluster_name", cluster.name)

@@ -21,6 +21,7 @@ SEEN = {
     "CustomResourceDefinition": Kind("apiextensions.k8s.io/v1", "customresourcedefinitions"),
     "DaemonSet": Kind("apps/v1", "daemonsets"),
     "Deployment": SERVERS,
+    "Job": Kind("batch/v1", "jobs"),
     "EC2NodeClass": Kind("karpenter.k8s.aws/v1", "ec2nodeclasses"),
     "Node": Kind("v1", "nodes"),
     "NodeClaim": Kind("karpenter.sh/v1", "nodeclaims"),

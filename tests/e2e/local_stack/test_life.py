@@ -36,6 +36,14 @@ def test_every_deployment_is_ready(life: Life) -> None:
     assert {"karpenter", "vllm"} <= set(names(life.built["Deployment"]))
 
 
+def test_g08_the_gpus_of_the_group_are_proven_and_the_stack_says_when(life: Life) -> None:
+    """The pods of Jobs succeed here by themselves: this proves the wiring, and nothing about any GPU."""
+    [job] = [each for each in life.built["Job"] if each["metadata"]["namespace"] == "gpu-validation"]
+    assert [each["type"] for each in job["status"]["conditions"] if each["status"] == "True"][-1] == "Complete"
+    assert job["status"]["succeeded"] == job["spec"]["completions"] == 1
+    assert f'inference: "passed at {job["status"]["completionTime"]}"' in life.up.output
+
+
 def test_the_claim_of_the_model_cache_is_bound(life: Life) -> None:
     claim = life.named("PersistentVolumeClaim", "model-cache")
     assert claim["status"]["phase"] == "Bound"

@@ -57,6 +57,19 @@ def test_the_pools_are_there_before_what_needs_their_nodes(life: Life) -> None:
     assert last(created(life, "nodepools")) < first(created(life, "daemonsets", "nvidia-device-plugin"))
 
 
+def test_g08_gpus_are_proven_after_pools_and_software_and_before_servers(life: Life) -> None:
+    validation = created(life, "jobs", "inference-")
+    assert last(created(life, "nodepools")) < first(validation)
+    assert last(created(life, "daemonsets", "nvidia-device-plugin")) < first(validation)
+    assert last(validation) < first(created(life, "deployments", "vllm"))
+
+
+def test_g08_the_proof_is_finished_before_the_first_server_is_made(life: Life) -> None:
+    [job] = [each for each in life.built["Job"] if each["metadata"]["name"].startswith("inference-")]
+    completed = datetime.fromisoformat(job["status"]["completionTime"])
+    assert completed <= first(created(life, "deployments", "vllm"))
+
+
 def test_the_server_comes_after_the_claim_and_goes_before_it(life: Life) -> None:
     assert last(created(life, "persistentvolumeclaims", "model-cache")) < first(created(life, "deployments", "vllm"))
     assert first(told_to_go(life, "deployments", "vllm")) < first(
