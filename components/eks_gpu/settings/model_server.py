@@ -7,7 +7,7 @@ from typing import ClassVar, Final, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from eks_gpu.facts import images, instances
+from eks_gpu.facts import images, instances, labels, mig
 from eks_gpu.settings.block import Block
 
 _PINNED_TAG: Final = re.compile(r".+:(?!latest$|main$|nightly)[\w][\w.-]*", re.ASCII)
@@ -28,6 +28,10 @@ class Server(Block):
 
     gpu_types: tuple[str, ...] = Field(min_length=1)
     """GPU models the server may run on, first choice first: ``a10g``. No others. No default: this is the bill."""
+
+    mig_profile: str | None = None
+    """A MIG partition in place of a whole GPU: ``3g.20gb``. The server then runs on the partitioned nodes of its
+    ``gpu_types``, and nowhere else. One to a pod: partitions cannot talk to each other."""
 
     spare_gpus: int = Field(default=0, ge=0)
     """GPUs that stand by for a rolling update. With enough of them for one pod, the new pod starts before an old one
@@ -81,6 +85,29 @@ class Server(Block):
         return self
 
     @model_validator(mode="after")
+    def _the_gpus_have_the_partition(self) -> Self:
+        if self.mig_profile is None:
+            return self
+        models = {kind.gpu_model for kind in types_with(self.gpu_types)}
+        known = {profile.name for model in models if model in mig.MODELS for profile in mig.MODELS[model].profiles}
+        if not known:
+            raise ValueError(
+                f"{' and '.join(self.gpu_types)} has no MIG, so mig_profile {self.mig_profile} is nowhere; remove it, "
+                "or use gpu_types with MIG, such as a100 or h100"
+            )
+        if self.mig_profile not in known:
+            raise ValueError(
+                f"mig_profile {self.mig_profile} is none of {' or '.join(self.gpu_types)}; profiles are "
+                f"{', '.join(sorted(known))}"
+            )
+        if self.gpus > 1:
+            raise ValueError(
+                f"{self.gpus} partitions cannot work together, because MIG lets none reach another's memory; set "
+                "gpus: 1, or remove mig_profile for whole GPUs"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _some_node_has_the_gpus(self) -> Self:
         most = max(kind.gpu_count for kind in types_with(self.gpu_types))
         if self.gpus > most:
@@ -89,6 +116,22 @@ class Server(Block):
                 f"the most on one node are {most}"
             )
         return self
+
+    @property
+    def node_gpu_types(self) -> tuple[str, ...]:
+        """The values of the label ``gpu-type`` of nodes it may run on: the models, or those models partitioned."""
+        return tuple(labels.gpu_type(name, partitioned=self.mig_profile is not None) for name in self.gpu_types)
+
+    @property
+    def gpu_memory_bytes(self) -> int:
+        """Memory of all GPUs of one pod, or of its partition, on the largest model it may run on."""
+        profile = next(
+            (found for gpu in mig.MODELS.values() if (found := gpu.profile(self.mig_profile or ""))),
+            None,
+        )
+        if profile is not None:
+            return profile.memory_gb * images.GB
+        return self.gpus * max(kind.gpu_memory_mib for kind in types_with(self.gpu_types)) * 2**20
 
     @property
     def memory_gib(self) -> int:

@@ -9,7 +9,7 @@ from pydantic import Field, field_validator, model_validator
 
 from eks_gpu.facts import images, model_names
 from eks_gpu.settings.block import Block
-from eks_gpu.settings.model_server import Server, types_with
+from eks_gpu.settings.model_server import Server
 
 _MODEL: Final = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
 _FOLDER: Final = re.compile(r"(?:\w[\w.-]*)(?:/\w[\w.-]*)*", re.ASCII)
@@ -70,13 +70,13 @@ class Vllm(Server):
 
     @model_validator(mode="after")
     def _fits_the_gpus(self) -> Self:
-        largest = max(kind.gpu_memory_mib for kind in types_with(self.gpu_types))
-        room = GPU_MEMORY_SHARE * self.gpus * largest * 2**20
+        room = GPU_MEMORY_SHARE * self.gpu_memory_bytes
         if self.weights_bytes > room:
+            gpus = f"{self.gpus} x {self.mig_profile or ' or '.join(self.gpu_types)}"
+            larger = "more gpus, larger gpu_types" if self.mig_profile is None else "a larger mig_profile"
             raise ValueError(
                 f"{self.model} has {self.weights_bytes / images.GB:.0f} GB of weights, but a server may fill "
-                f"{room / images.GB:.0f} GB of {self.gpus} x {' or '.join(self.gpu_types)}; take more gpus, larger "
-                "gpu_types or a quantised model"
+                f"{room / images.GB:.0f} GB of {gpus}; take {larger} or a quantised model"
             )
         return self
 

@@ -140,7 +140,7 @@ def patience(plan: ServerPlan) -> pulumi.CustomTimeouts:
 
 def _problems(server: Server, args: ModelServerArgs) -> Iterator[Problem]:
     yield from missing(args, "namespace")
-    if args.gpu_software.shared and server.gpus > 1:
+    if server.gpus > 1 and args.gpu_software.shared_on(server.node_gpu_types):
         yield Problem(
             "settings.gpus",
             f"{server.gpus} shares of GPUs are not {server.gpus} GPUs, and the device plugin refuses them; "

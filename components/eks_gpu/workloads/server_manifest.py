@@ -91,6 +91,13 @@ class ServerPlan:
         )
 
     @property
+    def gpu_resource(self) -> str:
+        """Name by which its pods ask for what they get of a GPU."""
+        if self.server.mig_profile is not None:
+            return self.gpu_software.partition(self.server.mig_profile)
+        return self.gpu_software.resource_on(self.server.node_gpu_types)
+
+    @property
     def selector(self) -> dict[str, str]:
         """The labels by which its pods are found."""
         return {labels.APP_NAME: self.program.application, labels.APP_INSTANCE: self.name}
@@ -141,8 +148,8 @@ def pod_spec(plan: ServerPlan) -> Part:
     runtime_class = plan.gpu_software.runtime_class_name
     return {
         **({"runtimeClassName": runtime_class} if runtime_class is not None else {}),
-        "affinity": pod_parts.node_affinity(plan.server.gpu_types),
-        "tolerations": pod_parts.tolerations(plan.server.gpu_types),
+        "affinity": pod_parts.node_affinity(plan.server.node_gpu_types),
+        "tolerations": pod_parts.tolerations(plan.server.node_gpu_types),
         **_spread(plan),
         "securityContext": pod_parts.pod_security(),
         "automountServiceAccountToken": False,
@@ -178,7 +185,7 @@ def container(plan: ServerPlan, mounts: Sequence[Part]) -> Part:
         "env": list(program.environment),
         "ports": [{"name": name, "containerPort": port, "protocol": "TCP"} for name, port in plan.ports.items()],
         "resources": pod_parts.gpu_resources(
-            plan.gpu_software.gpu_resource,
+            plan.gpu_resource,
             server.gpus,
             cpu=server.cpu_per_gpu * server.gpus,
             memory_gib=server.memory_gib,

@@ -170,3 +170,25 @@ def test_a_repository_stays_on_the_cache(folder: str) -> None:
 
 def test_w04_a_repository_must_state_its_size() -> None:
     assert triton_mistake(model_size_gb=0) == "Input should be greater than 0"
+
+
+def test_g04_a_partition_must_hold_the_model() -> None:
+    on_a_slice = read(gpu_types=("a100",), mig_profile="3g.20gb")
+    assert on_a_slice.node_gpu_types == ("a100-mig",)
+    assert mistake(gpu_types=("a100",), mig_profile="1g.5gb") == (
+        "Qwen/Qwen2.5-7B-Instruct has 14 GB of weights, but a server may fill 4 GB of 1 x 1g.5gb; take a larger "
+        "mig_profile or a quantised model"
+    )
+
+
+def test_g04_a_partition_that_no_gpu_of_the_server_has_is_refused() -> None:
+    assert mistake(mig_profile="1g.5gb") == (
+        "a10g has no MIG, so mig_profile 1g.5gb is nowhere; remove it, or use gpu_types with MIG, such as a100 or h100"
+    )
+    assert mistake(gpu_types=("h200",), mig_profile="1g.5gb").startswith(
+        "mig_profile 1g.5gb is none of h200; profiles are 1g.18gb, 1g.18gb+me, 1g.35gb"
+    )
+
+
+def test_g04_partitions_do_not_add_up() -> None:
+    assert "2 partitions cannot work together" in mistake(gpu_types=("a100",), mig_profile="3g.20gb", gpus=2)

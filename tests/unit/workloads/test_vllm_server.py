@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pulumi
@@ -8,13 +9,15 @@ import pulumi_kubernetes as k8s
 import pytest
 
 from eks_gpu.facts import images
+from eks_gpu.facts.instances import CATALOGUE
 from eks_gpu.facts.labels import ZONE
 from eks_gpu.gpu.gpu_software import GpuSoftware
+from eks_gpu.planning.advertised import Offer, Partitions, Shares, Split
 from eks_gpu.planning.start_up import StartUpBudget
 from eks_gpu.recording import Recording, record
 from eks_gpu.settings.workloads import Vllm
 from eks_gpu.storage.model_cache import CacheClaim
-from eks_gpu.workloads.server_manifest import ServerPlan
+from eks_gpu.workloads.server_manifest import ServerPlan, pod_spec
 from eks_gpu.workloads.vllm_server import VllmServer, VllmServerArgs, vllm
 from tests.support.clusters import cluster
 
@@ -336,3 +339,65 @@ def test_a_renamed_server_keeps_its_objects_and_its_url() -> None:
         assert after.one(kind).inputs == before.one(kind).inputs
     assert after.exports == before.exports
     assert after.one("eks-gpu:index:VllmServer").options.aliases == ("chat",)
+
+
+def offering(gpu_type: str, split: Split, *, strategy: str = "mixed") -> GpuSoftware:
+    kind = CATALOGUE["p4d.24xlarge"]
+    offer = Offer(pool="pool", gpu_type=gpu_type, types=(kind,), split=split)
+    return replace(software(), offers=(offer,), mig_strategy=strategy)
+
+
+def plan(settings: Vllm, gpus: GpuSoftware) -> ServerPlan:
+    cache = CacheClaim(claim_name="cache", read_bytes_per_second=ELASTIC)
+    return ServerPlan(
+        name="chat",
+        server=settings,
+        program=vllm(settings, cache),
+        gpu_software=gpus,
+        cache=cache,
+        volume_throughput_mibps=500,
+    )
+
+
+@pytest.mark.parametrize(("strategy", "resource"), [("mixed", "nvidia.com/mig-3g.20gb"), ("single", "nvidia.com/gpu")])
+def test_g04_a_server_on_a_partition_asks_for_it_on_partitioned_nodes_only(strategy: str, resource: str) -> None:
+    gpus = offering("a100-mig", Partitions("all-3g.20gb", strategy), strategy=strategy)
+    spec = pod_spec(plan(server(gpu_types=("a100",), mig_profile="3g.20gb"), gpus))
+    assert spec["containers"][0]["resources"]["limits"][resource] == "1"
+    required = spec["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+    assert required["nodeSelectorTerms"][0]["matchExpressions"][0] == {
+        "key": "gpu-type",
+        "operator": "In",
+        "values": ["a100-mig"],
+    }
+
+
+def test_a_server_asks_by_the_name_that_its_pools_advertise() -> None:
+    on_a100 = server(gpu_types=("a100",))
+    renamed = offering("a100", Shares(2, "nvidia.com/gpu.shared"))
+    assert plan(on_a100, renamed).gpu_resource == "nvidia.com/gpu.shared"
+    assert plan(on_a100, offering("a100", None)).gpu_resource == "nvidia.com/gpu"
+    # Pools that the software was not told of share as the platform does.
+    assert (
+        plan(server(), replace(renamed, gpu_resource="nvidia.com/gpu.shared")).gpu_resource == "nvidia.com/gpu.shared"
+    )
+
+
+def test_several_gpus_are_refused_only_where_a_pool_of_the_server_shares_them() -> None:
+    several = server(gpu_types=("a100",), gpus=2)
+
+    def run(gpus: GpuSoftware) -> Recording:
+        def program() -> None:
+            claim = CacheClaim(claim_name="cache", read_bytes_per_second=ELASTIC)
+            VllmServer(
+                "chat",
+                VllmServerArgs(
+                    settings=several, cluster=cluster(), namespace="inference", gpu_software=gpus, cache=claim
+                ),
+            )
+
+        return record(program)
+
+    assert run(offering("a100", None)).one(DEPLOYMENT).name == "chat-deployment"
+    with pytest.raises(pulumi.InputPropertiesError, match="2 shares of GPUs are not 2 GPUs"):
+        run(offering("a100", Shares(2)))

@@ -1,0 +1,103 @@
+"""What must hold between pools, their owner and their users about how GPUs are shared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pydantic import ValidationError
+
+from eks_gpu.facts import mig
+from eks_gpu.facts.instances import CATALOGUE
+from eks_gpu.settings.problems import Location, Problem
+from eks_gpu.settings.sharing import Sharing, refuse_disagreement, refuse_on_demand, refuse_without_operator
+
+_PLAIN_PATH = "device_plugin"
+_BLOCK = "gpu_software"
+_ON_DEMAND = "node_pools"
+
+
+@dataclass(frozen=True, slots=True)
+class SharingPool:
+    """A pool as far as it matters here."""
+
+    location: Location
+    sharing: Sharing | None
+    """None when it does not say, or says it wrongly, which is somebody else's problem."""
+    models: tuple[tuple[str, int], ...]
+    """Its GPU model, with the memory in MiB; none when it is not known."""
+
+    @property
+    def profiles(self) -> frozenset[str]:
+        """The MIG profiles that its GPUs are partitioned into; none where they are whole."""
+        if self.sharing is None or self.sharing.mig is None:
+            return frozenset()
+        layout = self.sharing.mig.layout_name
+        gpus = (mig.MODELS[model] for model in self.models if model in mig.MODELS)
+        return frozenset(profile for gpu in gpus for profile in gpu.layout(layout) or {})
+
+    def shared_as(self, default: Sharing) -> Sharing:
+        """Return how its GPUs are shared."""
+        return self.sharing or default
+
+
+def sharing_of(block: Mapping[str, object]) -> Sharing | None:
+    """Return what a block says under ``sharing``; None when it says nothing, or something that is refused anyway."""
+    said = block.get("sharing")
+    if said is None:
+        return None
+    try:
+        return Sharing.model_validate(said)
+    except ValidationError:
+        return None
+
+
+def problems_of_sharing(owner: Mapping[str, object], pools: list[SharingPool]) -> Iterator[Problem]:
+    """Yield what the owner of the GPUs (the ``gpu_software`` block) cannot do for the pools."""
+    default = sharing_of(owner) or Sharing()
+    if owner.get("kind") == _PLAIN_PATH:
+        for pool in pools:
+            yield from _refused(refuse_without_operator, pool.sharing, pool.location)
+    else:
+        yield from _disagreements(default, pools)
+    if any(pool.location[0] == _ON_DEMAND and pool.sharing is None for pool in pools):
+        yield from _refused(refuse_on_demand, default, (_BLOCK,))
+
+
+def models_of(instance_types: Iterable[str]) -> tuple[tuple[str, int], ...]:
+    """Return the GPU models of those instance types that the catalogue knows."""
+    return tuple({CATALOGUE[name].gpu_model for name in instance_types if name in CATALOGUE})
+
+
+def problems_of_server(
+    location: Location, gpu_types: Sequence[str], profile: object, pools: list[SharingPool]
+) -> Iterator[Problem]:
+    """Yield why a server finds no GPU, or no partition, on pools that have the models it asks for (``gpu_types``)."""
+    having = [pool for pool in pools if {name for name, _ in pool.models}.intersection(gpu_types)]
+    offered = ", ".join(sorted({name for pool in having for name in pool.profiles})) or "none"
+    if profile is None:
+        if having and all(pool.profiles for pool in having):
+            yield Problem(
+                (*location, "gpu_types"),
+                f"is {', '.join(gpu_types)}, whose GPUs are partitioned wherever there are any; give mig_profile, one "
+                f"of {offered}, or a pool with whole GPUs",
+            )
+    elif isinstance(profile, str) and not any(profile in pool.profiles for pool in having):
+        yield Problem(
+            (*location, "mig_profile"),
+            f'is "{profile}", into which no group with {", ".join(gpu_types)} is partitioned; they offer {offered}',
+        )
+
+
+def _disagreements(default: Sharing, pools: list[SharingPool]) -> Iterator[Problem]:
+    try:
+        refuse_disagreement(default, {str(pool.location[-1]): pool for pool in pools})
+    except ValueError as error:
+        yield Problem((_BLOCK,), str(error))
+
+
+def _refused(refuse: Callable[[Sharing], None], sharing: Sharing | None, location: Location) -> Iterator[Problem]:
+    try:
+        refuse(sharing or Sharing())
+    except ValueError as error:
+        yield Problem((*location, "sharing"), str(error))
