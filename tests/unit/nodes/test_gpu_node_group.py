@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import pulumi
@@ -37,7 +39,7 @@ def _record(
     name: str = "inference",
     outputs: bool = False,
     version: str = "1.35",
-    **given: str,
+    given: Mapping[str, str] = MappingProxyType({}),
 ) -> Recording:
     def program() -> None:
         add_ons = k8s.core.v1.ConfigMap("add-ons")
@@ -186,7 +188,7 @@ def test_n11_a_reservation_has_no_room_for_two_so_the_old_goes_first(settings: N
 def test_n11_a_program_may_make_the_reservation_itself(argument: str) -> None:
     settings = BLOCK.model_copy(update={"reservation": Reservation()})
 
-    recording = _record(settings, outputs=True, **{argument: "cr-0own"})
+    recording = _record(settings, outputs=True, given={argument: "cr-0own"})
 
     target = recording.one(TEMPLATE)["capacityReservationSpecification"]["capacityReservationTarget"]
     assert target == {"capacityReservationId": "cr-0own"}
@@ -207,7 +209,7 @@ def test_n11_arguments_that_no_reservation_fits_are_refused(
     settings: NodeGroup, given: dict[str, str], property_: str
 ) -> None:
     with pytest.raises(pulumi.InputPropertiesError, match=rf"\n  {property_}: is "):
-        _record(settings, **given)
+        _record(settings, given=given)
 
 
 @pytest.mark.parametrize("outputs", [False, True])
@@ -250,7 +252,7 @@ def test_g09_without_adapters_there_is_neither_group() -> None:
 
 
 def test_a_placement_group_is_the_programs_or_the_reservations_if_there_is_one() -> None:
-    own = _record(P4D, outputs=True, placement_group_name="theirs")
+    own = _record(P4D, outputs=True, given={"placement_group_name": "theirs"})
     inside = Reservation(on_demand_id="cr-0a", placement_group="close")
     reserved = _record(BLOCK.model_copy(update={"reservation": inside, "efa": True}))
     block = _record(BLOCK.model_copy(update={"efa": True}))
