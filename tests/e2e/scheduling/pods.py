@@ -134,11 +134,11 @@ def daemon_set(name: str, *, cpu: str = "10m", **spec: object) -> Manifest:
 
 
 def device_plugin() -> Manifest:
-    """Return NVIDIA's device plugin with the selector and the tolerations of our values for its chart.
+    """Return NVIDIA's device plugin with the affinity and the tolerations of our values for its chart.
 
     The node side of the sandbox makes the GPUs of a node known when a pod of it is ready there. It asks for nothing, so
     that cases about room are about the pods in them.
     """
     values = chart_values("sharing")
-    placed = {key: values[key] for key in ("nodeSelector", "tolerations")}
+    placed = {key: values[key] for key in ("affinity", "tolerations")}
     return daemon_set(versions.NVIDIA_DEVICE_PLUGIN.name, cpu="0", **placed)

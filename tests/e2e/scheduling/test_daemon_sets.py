@@ -23,7 +23,7 @@ EVERY_POOL: Final = frozenset(PROD)
 
 def _placement(values: Any) -> dict[str, Any]:  # noqa: ANN401 - values are free mappings
     """Return what values of a chart say of where its pods may run; such keys are called the same in every chart."""
-    return {key: values[key] for key in ("nodeSelector", "tolerations") if key in values}
+    return {key: values[key] for key in ("nodeSelector", "affinity", "tolerations") if key in values}
 
 
 REACHED: Final[Mapping[str, tuple[Mapping[str, Any], frozenset[str]]]] = {
