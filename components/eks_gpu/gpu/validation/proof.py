@@ -60,7 +60,7 @@ def prove(pool: GpuPool, validation: Validation, default: Sharing) -> Proof:
     """
     kind = min(pool.types, key=lambda each: each.gpu_count)
     nodes = _nodes(pool, kind, validation)
-    split = split_of(pool.sharing if pool.sharing is not None else default)
+    split = split_of(pool.shared_as(default))
     offers = advertised(kind, split)
     match split:
         case Shares(resource=resource):

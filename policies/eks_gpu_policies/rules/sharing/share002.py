@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from eks_gpu.facts import labels, resources
+from eks_gpu.facts import labels, mig, resources
 from eks_gpu.facts.gpu_software import DEVICE_PLUGIN_CONFIG_VERSION
 from eks_gpu.facts.versions import NVIDIA_DEVICE_PLUGIN
 from eks_gpu.planning.pod_template import PodTemplate, WorkloadKind
@@ -83,7 +83,7 @@ def _serves(pod: PodTemplate) -> bool:
 def _instead(pool: Pool) -> str:
     if all(item.mig_capable for item in pool.gpu_types) and pool.gpu_types:
         return "its GPUs can be partitioned by MIG instead"
-    return "its GPUs have no MIG: give each server a whole one, or a limited share by MPS"
+    return f"its GPUs have no MIG: {mig.WITHOUT_MIG}"
 
 
 def _release(pool_config: str) -> Resource:
