@@ -106,6 +106,15 @@ def resources(checkout: Checkout) -> list[dict[str, Any]]:
     return [resource for file in sorted(folder.glob("*/*.json")) for resource in snapshot(file).get("resources") or ()]
 
 
+def protected(checkout: Checkout, program: Program, stack: str) -> list[str]:
+    """Return the names of the stack's resources that the engine refuses to delete, as a user knows them, sorted."""
+    held = snapshot(state_file(checkout, program, stack)).get("resources") or ()
+    by_urn = {resource["urn"]: resource for resource in held if resource.get("protect")}
+    # What a component protects, it protects with its children: the component alone says it.
+    highest = (resource for resource in by_urn.values() if resource.get("parent") not in by_urn)
+    return sorted(resource["urn"].rsplit("::", 1)[-1] for resource in highest)
+
+
 def snapshot(state: Path) -> dict[str, Any]:
     """Return what a state file holds: ``resources`` and ``pending_operations``, each only if there are any."""
     return (json.loads(state.read_text()).get("checkpoint", {}).get("latest") or {}) if state.is_file() else {}

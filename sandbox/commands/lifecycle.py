@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from sandbox import aws, home, leftovers, turns
+from sandbox import aws, home, leftovers, stacks, turns
 from sandbox.commands import ending, project
 from sandbox.commands.project import OpenStack
 from sandbox.errors import SandboxError
@@ -44,15 +44,28 @@ def down(stack: str, options: Sequence[str] = ()) -> int:
     ``options`` go to ``pulumi destroy``.
 
     Raises:
-        SandboxError: the stack is unknown, or is not destroyed.
+        SandboxError: the stack is unknown, protects something, or is not destroyed.
 
     """
     opened = project.open_stack(stack)
     with turns.turn(opened.engine.checkout, opened.program, stack):
         _refuse_if_cut_off(opened)
+        _refuse_if_protected(opened)
         if not opened.is_empty:
             _destroy(opened, options)
         return ending.leave(opened)
+
+
+def _refuse_if_protected(opened: OpenStack) -> None:
+    """Say how a protected stack is deleted on purpose, before the engine deletes what it may and stops half-way."""
+    stack = opened.name
+    names = stacks.protected(opened.engine.checkout, opened.program, stack)
+    if names:
+        raise SandboxError(
+            f"{stack} protects {', '.join(names)} from being deleted; to delete it on purpose, set another environment "
+            f"than prod in {opened.program.stack_file(stack).name}, {project.remedy('up', stack)} once, then "
+            f'{project.remedy("down", stack)} again (docs/operations.md, "destroy")'
+        )
 
 
 def _destroy(opened: OpenStack, options: Sequence[str]) -> None:

@@ -138,6 +138,26 @@ def test_down_of_a_stack_that_was_never_built_is_fine(
     assert aws.running(checkout) is None
 
 
+def test_down_of_a_stack_that_protects_something_says_how_and_a_deployment_without_protection_opens_it(
+    checkout: Checkout, program: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    protected = PROGRAM.replace('Queue("jobs")', 'Queue("jobs", opts=pulumi.ResourceOptions(protect=True))')
+    (program / "__main__.py").write_text(f"import pulumi\n{protected}")
+    assert main(["up", *STAND_IN, "--", "--skip-preview"]) == 0
+    capfd.readouterr()
+
+    assert main(["down", *QUICK]) == 2
+    (said,) = capfd.readouterr().err.splitlines()
+    assert said.startswith("error: local protects jobs from being deleted; to delete it on purpose, set another ")
+    assert "Pulumi.local.yaml, `make up` once, then `make down` again" in said
+    assert {"queue", "VPC"} <= set(contents(checkout)), "nothing was deleted"
+
+    (program / "__main__.py").write_text(PROGRAM)
+    assert main(["up", *QUICK]) == 0
+    assert main(["down", *QUICK]) == 0
+    assert stacks.resource_counts(checkout) == {"small/local": 0}
+
+
 def test_after_aws_was_lost_up_says_so_and_recover_builds_everything_anew(
     checkout: Checkout, program: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -26,6 +26,12 @@ class TidyAws(Aws):
         self.made.append((token, stored))
         return stored
 
+    def update(self, token: str, existing: Stored, old: Properties, new: Properties) -> Properties:
+        state = super().update(token, existing, old, new)
+        updated = (token, Stored(existing.id, state))
+        self.made = [updated if (each, one.id) == (token, existing.id) else (each, one) for each, one in self.made]
+        return state
+
     def tidy(self) -> None:
         """Delete what was made, newest first; a test may have deleted it already."""
         for token, stored in reversed(self.made):

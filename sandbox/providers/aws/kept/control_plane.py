@@ -174,6 +174,12 @@ def _update_cluster(api: Api, existing: Stored, old: Properties, new: Properties
 
 
 def _delete_cluster(api: Api, existing: Stored) -> None:
+    if existing.state.get("deletionProtection"):
+        # moto keeps the setting and deletes all the same.
+        raise StandInError(
+            f"EKS refuses to delete the cluster {existing.id}, whose deletion protection is on; update it with the "
+            "protection off first"
+        )
     with missing_ok():
         api.call(_EKS, "delete_cluster", name=existing.id)
     group = (existing.state.get("vpcConfig") or {}).get("clusterSecurityGroupId")
