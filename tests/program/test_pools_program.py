@@ -87,6 +87,9 @@ def test_pools_come_up_are_renamed_and_go_before_the_controller(engine: Bench) -
     assert order.index("serving-node-group") < order.index("serving-node-AmazonEKSWorkerNodePolicy")
 
 
+CREATES = "create"
+"""Something comes beside what is there."""
+
 UPDATES = "update"
 """Changed in place: no node goes."""
 
@@ -96,7 +99,7 @@ REPLACES = "replace"
 CHANGES_OF_A_GROUP: dict[str, tuple[dict[str, object], dict[str, str]]] = {
     "count": ({"count": 3}, {"node-group": UPDATES}),
     "purpose": ({"purpose": "development"}, {"node-group": UPDATES}),
-    "repair": ({"node_repair": {}}, {"node-group": UPDATES}),
+    "repair": ({"node_repair": {"enabled": False}}, {"node-group": UPDATES}),
     # The new version of the template rolls the nodes, one at a time.
     "disk": ({"root_volume": {"size_gib": 200}}, {"launch-template": UPDATES, "node-group": UPDATES}),
     "types": ({"instance_types": ["g5.4xlarge"]}, {"node-group": REPLACES}),
@@ -112,6 +115,10 @@ CHANGES_OF_A_POOL: dict[str, tuple[dict[str, object], dict[str, str]]] = {
     "taint": ({"dedicated": True}, {"node-pool": UPDATES}),
     "sizes": ({"instance_types": ["g5.xlarge", "g5.2xlarge"]}, {"node-pool": UPDATES}),
     "disks": ({"root_volume": {"size_gib": 200}}, {"node-class": UPDATES}),
+    "needs": ({"instance_types": {"gpus": 1, "gpu": "a10g"}}, {"node-pool": UPDATES}),
+    "proved": ({"validate_new_nodes": True}, {"node-pool": UPDATES}),
+    "ready": ({"warm_nodes": 1}, {"warm-priority": CREATES, "warm": CREATES}),
+    "system": ({"image": {"family": "bottlerocket"}}, {"node-class": UPDATES, "node-pool": UPDATES}),
     "subnets": ({"zones": ["us-east-1a"]}, {"node-class": UPDATES, "node-pool": UPDATES}),
 }
 """The same for pools. Karpenter replaces nodes that no longer fit, within the pool's disruption budgets."""

@@ -23,7 +23,9 @@ class NodePool(GpuPool):
     """GPU capacity that Karpenter buys when pods ask for it, and gives back when they are gone."""
 
     capacity: tuple[Capacity, ...] = Field(default=(Capacity.ON_DEMAND,), min_length=1)
-    """How instances may be paid for. Whatever the order here, Karpenter tries reserved, then spot, then on-demand."""
+    """How instances may be paid for. Whatever the order here, Karpenter tries reserved, then spot, then on-demand, and
+    each in every zone of the pool. An account that never had spot instances needs the role for them once: ``aws iam
+    create-service-linked-role --aws-service-name spot.amazonaws.com``."""
 
     max_gpus: int = Field(ge=1)
     """Most GPUs that the pool may hold at once. No default: this is the bill."""
