@@ -12,18 +12,34 @@ from pathlib import Path
 from typing import Any
 
 import eks_gpu
-from eks_gpu.facts import versions
+from eks_gpu.facts import mig, versions
+from eks_gpu.facts.instances import CATALOGUE
 from eks_gpu.facts.lessons import LESSONS
 from eks_gpu.observability.reference import alerts_page
 from eks_gpu.observability.rules import ALERTS
+from eks_gpu.planning.advertised import advertised, split_of
 from eks_gpu.settings.documentation import field_docstrings
 from eks_gpu.settings.schema import stack_file_schema
+from eks_gpu.settings.sharing import Sharing
 from eks_gpu_policies.explain import reference
 from eks_gpu_policies.rules import RULES
 
 DOCS = Path(__file__).parent
 TESTS = DOCS.parent / "tests"
 NAMED = re.compile(r"^def test_([a-z]\d\d)_", re.MULTILINE)
+SHARING_EXAMPLES: tuple[tuple[dict[str, Any], str, str], ...] = (
+    ({}, "g5.12xlarge", "whole GPUs; the default"),
+    ({"time_slicing": {"replicas": 4}}, "g5.12xlarge", "development: nothing parts the pods' memory"),
+    (
+        {"time_slicing": {"replicas": 4, "rename": True}},
+        "g5.12xlarge",
+        "the same, by a name nobody asks for by mistake",
+    ),
+    ({"mps": {"replicas": 4}}, "g5.12xlarge", "small servers, each within its part of memory and threads"),
+    ({"mig": {"profile": "all-1g.5gb"}}, "p4d.24xlarge", "production: partitions with memory and faults of their own"),
+    ({"mig": {"profile": "all-1g.5gb", "strategy": "single"}}, "p4d.24xlarge", "the same, by the name of a GPU"),
+    ({"mig": {"layout": {"3g.20gb": 1, "1g.5gb": 4}}}, "p4d.24xlarge", "a layout of one's own"),
+)
 RUNBOOKS = "../components/eks_gpu/observability/runbooks"
 
 
@@ -124,6 +140,36 @@ def versions_page() -> str:
     return "\n".join(lines) + "\n"
 
 
+def sharing_page() -> str:
+    """Return how GPUs can be shared, and what nodes then advertise."""
+    return "\n".join(_sharing()) + "\n"
+
+
+def _sharing() -> Iterator[str]:
+    yield "# Sharing GPUs"
+    yield ""
+    yield "Generated from the code: `sharing` of a node group, a node pool or `gpu_software`, and what a node then"
+    yield "advertises, as `eks_gpu.planning.advertised` computes it for pools, servers and validation alike."
+    yield from ("", "| `sharing` | on | one node advertises | for |", "|-|-|-|-|")
+    for block, name, purpose in SHARING_EXAMPLES:
+        kind = CATALOGUE[name]
+        found = advertised(kind, split_of(Sharing.model_validate(block)))
+        offered = ", ".join(f"`{resource}`: {count}" for resource, count in found.items())
+        yield f"| `{json.dumps(block)}` | {name} | {offered} | {purpose} |"
+    yield from ("", "## MIG layouts", "")
+    yield f"GPUs of other models have no MIG: {mig.WITHOUT_MIG}. A layout is partitions of each GPU; `all-disabled`,"
+    yield "whole GPUs, is there everywhere. The operator's MIG manager applies it when a node joins and at each boot."
+    yield from ("", "| instance types | slices: compute, memory | layouts |", "|-|-|-|")
+    for model, gpu in mig.MODELS.items():
+        types = ", ".join(name for name, kind in CATALOGUE.items() if kind.gpu_model == model)
+        layouts = "; ".join(f"`{name}`: {_parts(parts)}" for name, parts in gpu.layouts.items() if parts)
+        yield f"| {types} | {gpu.compute_slices}, {gpu.memory_slices} | {layouts} |"
+
+
+def _parts(layout: Mapping[str, int]) -> str:
+    return " + ".join(f"{count} x {profile}" for profile, count in layout.items())
+
+
 def lessons_page() -> str:
     """Return where each lesson stands: what refuses it, what shows it at run time, and whether tests bear its name."""
     sources = (path.read_text(encoding="utf-8") for path in TESTS.rglob("test_*.py"))
@@ -152,6 +198,7 @@ def pages() -> dict[str, str]:
         "lessons.md": lessons_page(),
         "rules.md": reference(RULES),
         "settings.md": settings_page(),
+        "sharing.md": sharing_page(),
         "stack-file.schema.json": json.dumps(stack_file_schema(), indent=2) + "\n",
         "versions.md": versions_page(),
     }

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from eks_gpu.foundation.namespace import PodSecurity as PodSecurity
     from eks_gpu.gpu.device_plugin import DevicePlugin as DevicePlugin
     from eks_gpu.gpu.device_plugin import DevicePluginArgs as DevicePluginArgs
+    from eks_gpu.gpu.efa_device_plugin import EfaDevicePlugin as EfaDevicePlugin
+    from eks_gpu.gpu.efa_device_plugin import EfaDevicePluginArgs as EfaDevicePluginArgs
     from eks_gpu.gpu.gpu_operator import GpuOperator as GpuOperator
     from eks_gpu.gpu.gpu_operator import GpuOperatorArgs as GpuOperatorArgs
     from eks_gpu.gpu.gpu_software import GpuSoftware as GpuSoftware
@@ -56,6 +58,7 @@ _HOMES: Final = {
     "eks_gpu.foundation.cluster_connection": ("ClusterConnection",),
     "eks_gpu.foundation.namespace": ("Namespace", "NamespaceArgs", "PodSecurity"),
     "eks_gpu.gpu.device_plugin": ("DevicePlugin", "DevicePluginArgs"),
+    "eks_gpu.gpu.efa_device_plugin": ("EfaDevicePlugin", "EfaDevicePluginArgs"),
     "eks_gpu.gpu.gpu_operator": ("GpuOperator", "GpuOperatorArgs"),
     "eks_gpu.gpu.gpu_software": ("GpuSoftware",),
     "eks_gpu.gpu.validation.gpu_validation": ("GpuValidation", "GpuValidationArgs", "PoolToProve"),
