@@ -146,7 +146,6 @@ class GpuNodeGroup(Component):
         settings = args.settings
         block = _capacity_block(args) is not None
         reserved = settings.capacity is Capacity.RESERVED
-        family = settings.image.ami_family
         return aws.eks.NodeGroup(
             self.child_name("node-group"),
             cluster_name=args.cluster.name,
@@ -154,9 +153,9 @@ class GpuNodeGroup(Component):
             subnet_ids=[args.cluster.private_subnets[zone] for zone in zones_of(settings, args.cluster)],
             # The type of a capacity block stands in the launch template, and EKS takes it in one place only.
             instance_types=None if block else list(settings.instance_types),
-            ami_type=ami.ami_type(family, settings.arch, nvidia=True).name,
+            ami_type=ami.ami_type(settings.image.ami_family, settings.arch, nvidia=True).name,
             version=args.cluster.version,
-            release_version=ami.release_versions(family)[args.cluster.version],
+            release_version=settings.image.release_version(args.cluster.version),
             capacity_type=_CAPACITY_BLOCK if block else _CAPACITY_TYPES[settings.capacity],
             launch_template={"id": template.id, "version": template.latest_version.apply(str)},
             scaling_config=fixed_size(settings.count),

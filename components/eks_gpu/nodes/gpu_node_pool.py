@@ -28,7 +28,7 @@ from eks_gpu.nodes import node_class_spec, node_pool_spec, warm_capacity
 from eks_gpu.nodes.disruption import disruption
 from eks_gpu.nodes.efa import CLUSTER_STRATEGY, EfaSecurityGroup
 from eks_gpu.nodes.karpenter_connection import KarpenterConnection
-from eks_gpu.nodes.pool_arguments import pool_problems, zones_of
+from eks_gpu.nodes.pool_arguments import image_problems, pool_problems, zones_of
 from eks_gpu.nodes.pool_weight import HIGHEST, LOWEST, pool_weight
 from eks_gpu.settings.gpu_pool import Capacity
 from eks_gpu.settings.node_pool import NodePool
@@ -168,7 +168,7 @@ def _reservations(args: GpuNodePoolArgs) -> tuple[pulumi.Input[str], ...]:
 
 
 def _problems(name: str, args: GpuNodePoolArgs) -> list[Problem]:
-    problems = list(pool_problems(name, args.settings, args.cluster))
+    problems = [*pool_problems(name, args.settings, args.cluster), *image_problems(args.settings, args.cluster)]
     if args.weight is not None and not LOWEST <= args.weight <= HIGHEST:
         problems.append(Problem("weight", f"{args.weight} is no weight; give {LOWEST} to {HIGHEST}, or leave it out"))
     reserved = Capacity.RESERVED in args.settings.capacity

@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import pulumi
 
-from eks_gpu.facts import ami
 from eks_gpu.foundation import launch_template
 from eks_gpu.nodes import kubelet, user_data
 from eks_gpu.nodes.efa import efa_interfaces
@@ -36,9 +35,8 @@ class Identities:
 
 def node_class_spec(pool: NodePool, identities: Identities) -> dict[str, Any]:
     """Return the spec of the EC2NodeClass of ``pool`` (karpenter.k8s.aws_ec2nodeclasses CRD of Karpenter 1.14.1)."""
-    family = pool.image.ami_family
     spec: dict[str, Any] = {
-        "amiSelectorTerms": [{"alias": ami.alias(family, ami.release(family))}],
+        "amiSelectorTerms": [{"alias": pool.image.alias}],
         **_node_identity(identities),
         "subnetSelectorTerms": [{"id": subnet} for subnet in identities.subnet_ids],
         "securityGroupSelectorTerms": [{"id": group} for group in identities.security_group_ids],

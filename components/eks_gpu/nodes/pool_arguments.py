@@ -26,13 +26,20 @@ def cluster_problems(cluster: ClusterConnection) -> Iterator[Problem]:
 
 
 def image_problems(pool: GpuPool, cluster: ClusterConnection) -> Iterator[Problem]:
-    """Yield what is wrong with a cluster whose nodes run the pinned image of the pool's operating system."""
-    family = pool.image.ami_family
-    pinned = ami.release_versions(family)
-    if cluster.version not in pinned:
+    """Yield what is wrong with the image of a pool on the nodes of a cluster."""
+    image = pool.image
+    pinned = ami.release_versions(image.ami_family)
+    if image.release is None and cluster.version not in pinned:
         yield Problem(
             "cluster.version",
-            f"{cluster.version!r} has no pinned {family.value} image; versions with one are {', '.join(pinned)}",
+            f"{cluster.version!r} has no pinned {image.ami_family.value} image; versions with one are "
+            f"{', '.join(pinned)}",
+        )
+    if image.kubernetes_version not in {None, cluster.version}:
+        yield Problem(
+            "settings.image.release",
+            f"{image.release} is for Kubernetes {image.kubernetes_version}, but the cluster runs {cluster.version}; "
+            "give a release for that version",
         )
 
 

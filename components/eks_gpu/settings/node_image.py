@@ -9,6 +9,7 @@ from typing import Annotated, Final, Self
 
 from pydantic import Field, model_validator
 
+from eks_gpu.facts import ami
 from eks_gpu.facts.ami import AmiFamily
 from eks_gpu.facts.instances import InstanceType
 from eks_gpu.settings.block import Block
@@ -58,6 +59,16 @@ class Family(StrEnum):
 
     AL2023 = "al2023"
     BOTTLEROCKET = "bottlerocket"
+
+
+_RELEASES: Final = {
+    Family.AL2023: re.compile(r"(?P<kubernetes>1\.\d+)\.\d+-(?P<version>20\d{6})"),
+    Family.BOTTLEROCKET: re.compile(r"(?P<version>1\.\d+\.\d+)-[0-9a-f]{8}"),
+}
+"""How EKS node groups name releases (CreateNodegroup in the EKS API reference, checked 2026-11-21). What Karpenter
+calls a version is a part of it."""
+
+_EXAMPLES: Final = {Family.AL2023: "1.35.7-20260903", Family.BOTTLEROCKET: "1.66.0-0a1b2c3d"}
 
 
 class RegistryMirror(Block):
@@ -164,6 +175,10 @@ class NodeImage(Block):
     """``al2023`` takes everything below and is what NVIDIA's software is tried on most; ``bottlerocket`` has no shell
     and no package manager, boots faster, and takes no files of yours."""
 
+    release: str | None = None
+    """Another release than the one that the library pins, as EKS node groups name it: ``1.35.7-20260903`` for AL2023,
+    ``1.66.0-0a1b2c3d`` for Bottlerocket. To try one pool on it before all follow."""
+
     registry_mirrors: tuple[RegistryMirror, ...] = ()
     """Registries to reach by other addresses: mirrors, pull-through caches, air-gapped copies."""
 
@@ -179,6 +194,11 @@ class NodeImage(Block):
     @model_validator(mode="after")
     def _the_family_can(self) -> Self:
         self._nothing_twice()
+        if self.release is not None and _RELEASES[self.family].fullmatch(self.release) is None:
+            raise ValueError(
+                f"release {self.release} is no release of {self.family}; write it as EKS node groups do, such as "
+                f"{_EXAMPLES[self.family]}"
+            )
         if sum(len(file.content) for file in self.extra_files) > LARGEST_EXTRA_FILES:
             raise ValueError(
                 f"extra_files have more than {LARGEST_EXTRA_FILES} characters together, and user data holds 16 KiB; "
@@ -212,3 +232,20 @@ class NodeImage(Block):
     def ami_family(self) -> AmiFamily:
         """The family, as facts know it."""
         return AmiFamily.BOTTLEROCKET if self.family is Family.BOTTLEROCKET else AmiFamily.AL2023
+
+    @property
+    def kubernetes_version(self) -> str | None:
+        """The Kubernetes version that the release of the settings is for; ``None`` where it says none."""
+        found = None if self.release is None else _RELEASES[self.family].fullmatch(self.release)
+        return None if found is None else found.groupdict().get("kubernetes")
+
+    @property
+    def alias(self) -> str:
+        """The image as an EC2NodeClass names it, always at one release: ``al2023@v20260724``."""
+        found = None if self.release is None else _RELEASES[self.family].fullmatch(self.release)
+        version = ami.release(self.ami_family) if found is None else f"v{found['version']}"
+        return ami.alias(self.ami_family, version)
+
+    def release_version(self, kubernetes: str) -> str:
+        """Return the release as an EKS node group names it, for a cluster of a version that has one."""
+        return self.release or ami.release_versions(self.ami_family)[kubernetes]

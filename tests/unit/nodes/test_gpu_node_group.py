@@ -124,6 +124,14 @@ def test_n07_bottlerocket_is_pinned_by_version_and_commit(instance_type: str, am
     assert (group["amiType"], group["releaseVersion"], group["version"]) == (ami_type, "1.65.0-0be31b34", "1.35")
 
 
+def test_n07_a_group_may_try_a_release_of_the_clusters_version_and_of_no_other() -> None:
+    settings = G5.model_copy(update={"image": NodeImage(release="1.35.7-20260903")})
+
+    assert _group(settings)["releaseVersion"] == "1.35.7-20260903"
+    with pytest.raises(pulumi.InputPropertiesError, match=r"settings\.image\.release: .* the cluster runs 1\.34"):
+        _record(settings, version="1.34")
+
+
 def test_n07_unhealthy_nodes_are_repaired_one_at_a_time() -> None:
     repair = _group(G5)["nodeRepairConfig"]
 

@@ -12,6 +12,7 @@ from eks_gpu.nodes.gpu_node_pool import GpuNodePool, GpuNodePoolArgs
 from eks_gpu.nodes.karpenter_connection import KarpenterConnection
 from eks_gpu.recording import Recording, record
 from eks_gpu.settings.gpu_pool import Capacity, Purpose
+from eks_gpu.settings.node_image import NodeImage
 from eks_gpu.settings.node_pool import NodePool
 from eks_gpu.settings.reservation import Reservation
 from tests.support.clusters import SUBNETS, cluster
@@ -383,6 +384,13 @@ def test_n11_a_reservation_in_another_zone_is_refused() -> None:
         "settings.reservation.zone: is us-east-1f, where the pool buys nothing; its zones are us-east-1a, us-east-1b, "
         "us-east-1c"
     ) in str(refusal.value)
+
+
+def test_n07_a_release_for_another_kubernetes_version_is_refused() -> None:
+    settings = G5.model_copy(update={"image": NodeImage(release="1.34.9-20260903")})
+
+    with pytest.raises(pulumi.InputPropertiesError, match=r"settings\.image\.release: .* the cluster runs 1\.35"):
+        _record(settings)
 
 
 def test_tags_that_belong_to_karpenter_are_refused() -> None:

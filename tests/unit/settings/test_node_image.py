@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from eks_gpu.facts.ami import AmiFamily
 from eks_gpu.settings import stack_file
 from eks_gpu.settings.node_group import NodeGroup
-from eks_gpu.settings.node_image import LARGEST_EXTRA_FILES, NodeImage, Proxy
+from eks_gpu.settings.node_image import LARGEST_EXTRA_FILES, Family, NodeImage, Proxy
 from eks_gpu.settings.problems import InvalidSettingsError
 
 FILE = {"path": "/etc/example.conf", "content": "a\n"}
@@ -25,6 +25,30 @@ def _refusal(**image: Any) -> str:  # noqa: ANN401 - settings as YAML has them
 def test_nodes_boot_al2023_unless_told_otherwise() -> None:
     assert NodeImage().ami_family is AmiFamily.AL2023
     assert NodeImage.model_validate({"family": "bottlerocket"}).ami_family is AmiFamily.BOTTLEROCKET
+
+
+def test_n07_every_image_is_pinned_to_a_release_of_ours() -> None:
+    bottlerocket = NodeImage(family=Family.BOTTLEROCKET)
+
+    assert (NodeImage().alias, NodeImage().release_version("1.35")) == ("al2023@v20260724", "1.35.6-20260724")
+    assert (bottlerocket.alias, bottlerocket.release_version("1.35")) == ("bottlerocket@v1.65.0", "1.65.0-0be31b34")
+
+
+def test_n07_a_pool_may_try_another_release_before_all_follow() -> None:
+    al2023 = NodeImage(release="1.35.7-20260903")
+    bottlerocket = NodeImage(family=Family.BOTTLEROCKET, release="1.66.0-0a1b2c3d")
+
+    assert (al2023.alias, al2023.release_version("1.35")) == ("al2023@v20260903", "1.35.7-20260903")
+    assert (bottlerocket.alias, bottlerocket.release_version("1.35")) == ("bottlerocket@v1.66.0", "1.66.0-0a1b2c3d")
+    assert (al2023.kubernetes_version, bottlerocket.kubernetes_version) == ("1.35", None)
+
+
+@pytest.mark.parametrize("release", ["latest", "v20260903", "1.66.0-0a1b2c3d", "@latest", ""])
+def test_n07_a_release_that_is_none_is_refused_with_how_to_write_one(release: str) -> None:
+    assert _refusal(release=release) == (
+        f"Value error, release {release} is no release of al2023; write it as EKS node groups do, such as "
+        "1.35.7-20260903"
+    )
 
 
 def test_files_on_bottlerocket_are_refused_with_what_works_instead() -> None:
