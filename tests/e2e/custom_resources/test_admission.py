@@ -112,8 +112,9 @@ def prod() -> list[Manifest]:
 
 
 def test_every_node_pool_and_node_class_that_settings_can_make_is_accepted(judge: Judge, pools: list[Manifest]) -> None:
-    assert {each["kind"] for each in pools} == {"NodePool", "EC2NodeClass"}
+    assert {each["kind"] for each in pools} == {"NodePool", "EC2NodeClass", "PriorityClass", "Deployment"}
     assert judge.refusals(pools) == []
+    assert judge.refusals_of_pods(pools) == [], "the pods that keep nodes warm"
 
 
 @pytest.mark.parametrize("file", variety.STACKS)
