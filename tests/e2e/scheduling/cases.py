@@ -89,7 +89,7 @@ TYPES: Final = (
     Case(
         name="n08: eight GPUs get a p4d, when the pod consents to the pool's own taint",
         pools=PROD,
-        pods=those((gpu_pod("eight", 8, tolerations=FOR_A100), On("p4d", "p4d.24xlarge", ON_DEMAND))),
+        pods=those((gpu_pod("eight", 8, tolerations=FOR_A100), On("p4d", "p4d.24xlarge", "reserved", RESERVED_ZONE))),
     ),
     # Karpenter packs what is pending together as long as one type can hold it, then buys the cheapest of those: four
     # g5.xlarge would cost $4.02 an hour, the g5.12xlarge costs $5.67. A pool that should not lists no such type.
