@@ -1,4 +1,7 @@
-"""The whole local stack, lived through once: up, up again, refresh, more work than it asked for, down."""
+"""The whole local stack, lived through once: up, up again, refresh, more work than it asked for, down.
+
+What is not of the local stack alone is used for the others as well.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,9 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from eks_gpu.facts import labels
+from eks_gpu.facts import labels, taints
 from sandbox.checkout import DIRECTORY_VARIABLE, ROOT, Checkout
 from sandbox.kubernetes import audit, control_plane
 from sandbox.kubernetes.audit import AuditEvent
@@ -83,11 +87,16 @@ def command(checkout: Checkout, *arguments: str) -> Said:
     return Said(answer.returncode, answer.stdout, time.monotonic() - started)
 
 
-def engine_command(checkout: Checkout, verb: str, *options: str) -> Said:
-    """Run the engine on the local stack as it stands."""
-    config = checkout.config / "eks-gpu" / "Pulumi.local.yaml"
-    stack = ("--stack", "organization/eks-gpu/local", "--config-file", str(config), "--non-interactive")
-    return command(checkout, "exec", "--kubernetes", "--", "pulumi", verb, *stack, *options)
+def config_file(checkout: Checkout, stack: str) -> Path:
+    """Return the copy of a stack's file that the engine works with."""
+    return checkout.config / "eks-gpu" / f"Pulumi.{stack}.yaml"
+
+
+def engine_command(checkout: Checkout, verb: str, *options: str, stack: str = "local") -> Said:
+    """Run the engine on a stack as it stands."""
+    config = str(config_file(checkout, stack))
+    chosen = ("--stack", f"organization/eks-gpu/{stack}", "--config-file", config, "--non-interactive")
+    return command(checkout, "exec", "--kubernetes", "--", "pulumi", verb, *chosen, *options)
 
 
 def look(rest: Rest) -> dict[str, list[Object]]:
@@ -134,3 +143,23 @@ def bought(objects: dict[str, list[Object]]) -> list[Object]:
 def names(objects: Sequence[Object]) -> list[str]:
     """Return the names, sorted."""
     return sorted(each["metadata"]["name"] for each in objects)
+
+
+def waiting(objects: dict[str, list[Object]]) -> list[str]:
+    """Return the Deployments and StatefulSets that are not ready, with what their status says."""
+    return [
+        f"{each['metadata']['name']}: {each.get('status')}"
+        for each in (*objects["Deployment"], *objects["StatefulSet"])
+        if each.get("status", {}).get("readyReplicas", 0) != each["spec"]["replicas"]
+    ]
+
+
+def has_gpu_taint(node: Object) -> bool:
+    """Tell whether a node keeps off what asked for no GPU."""
+    return any(taint["key"] == taints.GPU.key for taint in node["spec"].get("taints", ()))
+
+
+def is_ready(pod: Object) -> bool:
+    """Tell whether a pod is ready."""
+    conditions = pod.get("status", {}).get("conditions", ())
+    return any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)

@@ -1,9 +1,7 @@
 from __future__ import annotations
 
-from typing import Any
-
-from eks_gpu.facts import labels, resources, taints
-from tests.e2e.local_stack.living import SCALED_TO, Life, bought, names
+from eks_gpu.facts import labels, resources
+from tests.e2e.local_stack.living import SCALED_TO, Life, bought, has_gpu_taint, is_ready, names, waiting
 
 
 def test_the_local_stack_comes_up_on_the_real_api_server(life: Life) -> None:
@@ -27,12 +25,7 @@ def test_down_leaves_no_object_and_no_aws_resource_whatever_was_running(life: Li
 
 
 def test_every_deployment_is_ready(life: Life) -> None:
-    waiting = [
-        f"{each['metadata']['name']}: {each.get('status')}"
-        for each in (*life.built["Deployment"], *life.built["StatefulSet"])
-        if each.get("status", {}).get("readyReplicas", 0) != each["spec"]["replicas"]
-    ]
-    assert not waiting
+    assert waiting(life.built) == []
     assert {"karpenter", "vllm"} <= set(names(life.built["Deployment"]))
 
 
@@ -83,12 +76,3 @@ def test_the_pools_are_accepted_and_ready(life: Life) -> None:
         for each in life.built[kind]:
             ready = [one for one in each["status"]["conditions"] if one["type"] == "Ready"]
             assert [one["status"] for one in ready] == ["True"], each["metadata"]["name"]
-
-
-def has_gpu_taint(node: dict[str, Any]) -> bool:
-    return any(taint["key"] == taints.GPU.key for taint in node["spec"].get("taints", ()))
-
-
-def is_ready(pod: dict[str, Any]) -> bool:
-    conditions = pod.get("status", {}).get("conditions", ())
-    return any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)

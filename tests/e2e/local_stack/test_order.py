@@ -4,38 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sandbox.kubernetes.audit import AuditEvent
 from tests.e2e.local_stack.living import Life
-
-
-def created(life: Life, resource: str, name: str = "") -> list[AuditEvent]:
-    """Return when objects of a kind came to be, in order."""
-    found = [
-        event
-        for event in life.events
-        if event.created and event.resource == resource and (not name or event.name.startswith(name))
-    ]
-    assert found, f"no {resource} {name} was ever created"
-    return found
-
-
-def told_to_go(life: Life, resource: str, name: str = "") -> list[AuditEvent]:
-    """Return when objects of a kind were told to go, in order."""
-    found = [
-        event
-        for event in life.events
-        if event.deleted and event.resource == resource and (not name or event.name.startswith(name))
-    ]
-    assert found, f"no {resource} {name} was ever deleted"
-    return found
-
-
-def first(events: list[AuditEvent]) -> datetime:
-    return min(event.answered for event in events)
-
-
-def last(events: list[AuditEvent]) -> datetime:
-    return max(event.answered for event in events)
+from tests.e2e.order import created, first, last, told_to_go
 
 
 def test_g02_the_runtime_class_is_there_before_the_device_plugin(life: Life) -> None:
