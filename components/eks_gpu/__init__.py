@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from eks_gpu.gpu.validation.gpu_validation import GpuValidation as GpuValidation
     from eks_gpu.gpu.validation.gpu_validation import GpuValidationArgs as GpuValidationArgs
     from eks_gpu.gpu.validation.gpu_validation import PoolToProve as PoolToProve
+    from eks_gpu.gpu.validation.node_gate import NodeGate as NodeGate
+    from eks_gpu.gpu.validation.node_gate import NodeGateArgs as NodeGateArgs
     from eks_gpu.nodes.gpu_node_group import GpuNodeGroup as GpuNodeGroup
     from eks_gpu.nodes.gpu_node_group import GpuNodeGroupArgs as GpuNodeGroupArgs
     from eks_gpu.nodes.gpu_node_pool import GpuNodePool as GpuNodePool
@@ -62,6 +64,7 @@ _HOMES: Final = {
     "eks_gpu.gpu.gpu_operator": ("GpuOperator", "GpuOperatorArgs"),
     "eks_gpu.gpu.gpu_software": ("GpuSoftware",),
     "eks_gpu.gpu.validation.gpu_validation": ("GpuValidation", "GpuValidationArgs", "PoolToProve"),
+    "eks_gpu.gpu.validation.node_gate": ("NodeGate", "NodeGateArgs"),
     "eks_gpu.nodes.gpu_node_group": ("GpuNodeGroup", "GpuNodeGroupArgs"),
     "eks_gpu.nodes.gpu_node_pool": ("GpuNodePool", "GpuNodePoolArgs"),
     "eks_gpu.nodes.karpenter": ("Karpenter", "KarpenterArgs"),

@@ -92,15 +92,16 @@ PYTORCH_EFA = Image(
 )
 """The only image here with NCCL and what NCCL needs for EFA. Huge: pulled only where several GPUs must talk."""
 
-KUBECTL = Image(
-    repository="registry.k8s.io/kubectl",
-    tag="v1.34.3",
+PYTHON = Image(
+    repository="public.ecr.aws/docker/library/python",
+    tag="3.13.7-slim",
     cuda="",
     size_bytes=1 * GB,
-    source="kubernetes/kubernetes build/ (registry.k8s.io/kubectl per release); size: an upper bound, not measured",
+    source="docker-library/python, mirrored in the ECR public gallery; size: an upper bound, not measured",
     checked=CHECKED,
 )
-"""Within one minor version of every API server that the platform supports but the oldest."""
+"""Python and its standard library: for programs of ours that talk to the API server. The image of kubectl has no shell
+that could decide anything (kubernetes/kubernetes build/, registry.k8s.io/kubectl)."""
 
 PAUSE = Image(
     repository="registry.k8s.io/pause",

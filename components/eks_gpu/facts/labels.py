@@ -210,6 +210,9 @@ deletion by hand only wait, for the pool's termination grace period at most (Kar
 PROVES = "eks-gpu.io/proves"
 """Annotation of a Job that validates GPUs: with what they were proven, so that it runs again when that changes."""
 
+VALIDATED = "eks-gpu.io/validated"
+"""Label of a node that was kept closed until its GPUs were proven: with ``true``, since they are."""
+
 JOB_NAME = "batch.kubernetes.io/job-name"
 """Label that Kubernetes gives the pods of a Job: its name (kubernetes.io well-known labels, since 1.27)."""
 

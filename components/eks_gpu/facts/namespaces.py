@@ -26,6 +26,9 @@ NVIDIA = "nvidia"
 GPU_VALIDATION = "gpu-validation"
 """Where GPUs are proven before use."""
 
+NODE_VALIDATION = "gpu-node-validation"
+"""Where new nodes are proven, by pods that may see all of a node's GPUs without asking for any."""
+
 MONITORING = "monitoring"
 INFERENCE = "inference"
 TRAINING = "training"

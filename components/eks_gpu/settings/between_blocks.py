@@ -44,7 +44,20 @@ def problems_between_blocks(data: object, region: str | None = None) -> Iterator
     yield from _gpus_have_an_owner(platform)
     yield from _servers_find_their_gpus(platform)
     yield from _gpus_are_shared_as_their_owner_can(platform)
+    yield from _new_nodes_are_validated(platform)
     yield from _waivers_are_given_once(platform)
+
+
+def _new_nodes_are_validated(platform: Data) -> Iterator[Problem]:
+    if "validation" in _at(platform, "gpu_software"):
+        return
+    for name, pool in _at(platform, "node_pools").items():
+        if _block(pool).get("validate_new_nodes") is True:
+            yield Problem(
+                ("node_pools", name, "validate_new_nodes"),
+                "keeps workloads off new nodes until they are validated, and nothing validates them; add "
+                "validation: {} under gpu_software",
+            )
 
 
 def _names_are_unique(platform: Data) -> Iterator[Problem]:

@@ -54,6 +54,15 @@ class Validation(Block):
     """Prove Karpenter's pools too: each buys a node for it, two with EFA, and gives it back. Off, because it costs
     money each time, and because nodes that Karpenter buys later are others."""
 
+    new_node_minutes: int = Field(default=20, ge=5, le=120)
+    """How long a new node of a pool with ``validate_new_nodes`` may take to prove its GPUs, counted from when it
+    joined. Then, or when a check has failed twice, it is given back and Karpenter buys another. On such nodes DCGM's
+    level is always 1, and there is no all-reduce."""
+
+    most_replacements_per_hour: int = Field(default=3, ge=1, le=20)
+    """New nodes of one pool that are given back within an hour. What fails more often is no broken GPU, and every
+    node costs money: the next ones stay closed until somebody looks."""
+
     timeout_minutes: int = Field(default=30, ge=10, le=240)
     """How long a pool may take, the wait for its nodes, for free GPUs and for images included."""
 

@@ -47,3 +47,18 @@ def test_zones_of_another_region_are_a_problem_only_if_the_region_is_known(netwo
     )
     assert list(problems_between_blocks({"network": network}, "us-west-2")) == []
     assert list(problems_between_blocks({"network": network})) == []
+
+
+def test_n07_new_nodes_are_kept_closed_only_where_something_opens_them() -> None:
+    closed = {"node_pools": {"g5": {"validate_new_nodes": True}}}
+    found = [
+        problem
+        for problem in problems_between_blocks({**closed, "gpu_software": {"kind": "operator"}})
+        if problem.location == ("node_pools", "g5", "validate_new_nodes")
+    ]
+    assert [problem.message for problem in found] == [
+        "keeps workloads off new nodes until they are validated, and nothing validates them; add validation: {} under "
+        "gpu_software"
+    ]
+    opened = problems_between_blocks({**closed, "gpu_software": {"kind": "operator", "validation": {}}})
+    assert not [problem for problem in opened if "validate_new_nodes" in problem.location]

@@ -82,7 +82,7 @@ def job_spec(name: str, proof: Proof, place: Place, timeout_minutes: int) -> Par
 
 def pod_spec(name: str, proof: Proof, place: Place) -> Part:
     """Return the spec of a pod that runs the checks one after the other; the first that fails ends it."""
-    containers = [_container(check, name, proof) for check in proof.checks]
+    containers = [_container_of_job(check, name, proof) for check in proof.checks]
     spec: Part = {
         "restartPolicy": "Never",
         "automountServiceAccountToken": False,
@@ -92,11 +92,7 @@ def pod_spec(name: str, proof: Proof, place: Place) -> Part:
         "securityContext": {"seccompProfile": {"type": "RuntimeDefault"}},
         "initContainers": containers[:-1],
         "containers": containers[-1:],
-        "volumes": [
-            {"name": _SCRIPTS, "configMap": {"name": place.scripts}},
-            {"name": _SHARED_MEMORY, "emptyDir": {"medium": "Memory", "sizeLimit": "1Gi"}},
-            {"name": _SCRATCH, "emptyDir": {"sizeLimit": "2Gi"}},
-        ],
+        "volumes": pod_volumes(place.scripts),
     }
     if place.runtime_class_name is not None:
         spec["runtimeClassName"] = place.runtime_class_name
@@ -120,15 +116,23 @@ def _one_on_a_node(name: str) -> Part:
     return {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [apart]}}
 
 
-def _container(check: Check, job: str, proof: Proof) -> Part:
-    # What a check says last is what the Job's failure shows.
+def pod_volumes(scripts: str) -> list[Part]:
+    """Return the volumes of a pod with checks; ``scripts`` names the ConfigMap with their scripts."""
+    return [
+        {"name": _SCRIPTS, "configMap": {"name": scripts}},
+        {"name": _SHARED_MEMORY, "emptyDir": {"medium": "Memory", "sizeLimit": "1Gi"}},
+        {"name": _SCRATCH, "emptyDir": {"sizeLimit": "2Gi"}},
+    ]
+
+
+def check_container(check: Check) -> Part:
+    """Return the container of a check. What it says last is what its failure shows."""
     return {
         "name": check.name,
         "image": check.image.reference,
         "imagePullPolicy": "IfNotPresent",
         "command": ["sh", f"{FOLDER}/{check.script}"],
-        "env": _environment(check, job),
-        "resources": _resources(check, proof),
+        "env": _environment(check),
         "securityContext": _security(check),
         "terminationMessagePolicy": "FallbackToLogsOnError",
         "volumeMounts": [
@@ -139,15 +143,19 @@ def _container(check: Check, job: str, proof: Proof) -> Part:
     }
 
 
-def _environment(check: Check, job: str) -> list[Part]:
-    told: list[Part] = [{"name": "HOME", "value": "/tmp"}]  # noqa: S108 - a volume of the pod
-    told += [{"name": key, "value": value} for key, value in check.variables.items()]
+def _environment(check: Check) -> list[Part]:
+    told = {"HOME": "/tmp", **check.variables}  # noqa: S108 - a volume of the pod
+    return [{"name": key, "value": value} for key, value in told.items()]
+
+
+def _container_of_job(check: Check, job: str, proof: Proof) -> Part:
+    container = {**check_container(check), "resources": _resources(check, proof)}
     if check.meets:
-        told += [
+        container["env"] += [
             {"name": "RANK", "valueFrom": {"fieldRef": {"fieldPath": labels.JOB_INDEX_FIELD}}},
             {"name": "MEETING", "value": f"{job}-{_FIRST}.{job}"},
         ]
-    return told
+    return container
 
 
 def _resources(check: Check, proof: Proof) -> Part:
@@ -165,6 +173,11 @@ def _security(check: Check) -> Part:
     """
     if check.root:
         return {"allowPrivilegeEscalation": False, "runAsUser": 0}
+    return restricted()
+
+
+def restricted() -> Part:
+    """Return the security context of a container that needs nothing."""
     return {
         "allowPrivilegeEscalation": False,
         "capabilities": {"drop": ["ALL"]},

@@ -191,3 +191,22 @@ def test_what_is_no_pool_has_no_nodes() -> None:
     seen: list[Mapping[str, pulumi.Input[str]]] = []
     record(lambda: seen.append(nodes_of(k8s.core.v1.ConfigMap("other"))))
     assert seen == [{}]
+
+
+def test_n07_new_nodes_are_proven_where_the_pool_asks_for_it_and_before_its_job_needs_one() -> None:
+    pools: dict[str, GpuPool] = {
+        "inference": GROUP,
+        "open": POOL,
+        "g5": POOL.model_copy(update={"validate_new_nodes": True}),
+    }
+    recording, _ = _build(_software(node_pools=True), pools)
+    [daemon] = recording.of_type("kubernetes:apps/v1:DaemonSet")
+    assert daemon["metadata"]["name"] == "g5-1"
+    gate = recording.named("validation-new-nodes-gate")
+    assert all(recording.reaches(job, gate) for job in recording.of_type(JOB))
+    assert recording.reaches(recording.named("server"), gate)
+
+
+def test_n07_without_such_a_pool_there_is_no_gate() -> None:
+    recording, _ = _build(_software(node_pools=True), {"open": POOL})
+    assert not recording.of_type("eks-gpu:index:NodeGate")
