@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, TypedDict
 
 from eks_gpu.facts import ami, gpu_software, labels, namespaces, taints, versions
 from eks_gpu.facts.ami import AmiFamily
-from eks_gpu.gpu import device_plugin, gpu_operator
+from eks_gpu.gpu import device_plugin, efa_device_plugin, gpu_operator
+from eks_gpu.gpu.sharing import mig_strategy
 from eks_gpu.nodes import karpenter
 from eks_gpu.observability import exporter, prometheus
 from eks_gpu.settings.monitoring import BundledPrometheus
+from eks_gpu.settings.node_group import NodeGroup
 from sandbox.kubernetes import nodes
 from sandbox.kubernetes.api import connect
 from sandbox.kubernetes.node_groups import NodeGroupShape, Subnet
@@ -26,7 +29,17 @@ Manifest = dict[str, Any]
 WATCHED: Final = {"grafana_admin_secret": "grafana-admin", "alertmanager_config_secret": "alertmanager-config"}
 """More than the local stack has: with Grafana, and with an Alertmanager that is told where to send alerts."""
 
+PARTITIONED: Final = NodeGroup.model_validate(
+    {
+        "instance_types": ["p4d.24xlarge"],
+        "count": 1,
+        "sharing": {"mig": {"profile": "all-1g.5gb"}},
+    }
+)
+"""A group whose GPUs the operator's MIG manager partitions."""
+
 SHARING: Final = "sharing"
+LAYOUTS: Final = "layouts"
 COUNTERS: Final = "counters"
 
 PLAIN: Final[Sequence[Release]] = (
@@ -52,6 +65,11 @@ PLAIN: Final[Sequence[Release]] = (
         "namespace": namespaces.NVIDIA,
         "values": exporter.chart_values(gpu_software.RUNTIME_CLASS),
     },
+    {
+        "chart": versions.EFA_DEVICE_PLUGIN.name,
+        "namespace": namespaces.NVIDIA,
+        "values": efa_device_plugin.chart_values(PARTITIONED.instance_types, ["us-east-1a"]),
+    },
 )
 """What a stack without the GPU Operator installs."""
 
@@ -59,7 +77,9 @@ OPERATOR: Final[Sequence[Release]] = (
     {
         "chart": versions.GPU_OPERATOR.name,
         "namespace": namespaces.GPU_OPERATOR,
-        "values": gpu_operator.chart_values(SHARING, COUNTERS),
+        "values": gpu_operator.chart_values(
+            SHARING, COUNTERS, mig_layouts=LAYOUTS, mig_strategy=mig_strategy([PARTITIONED])
+        ),
     },
 )
 """What stands in its place for the GPUs where the GPU Operator owns them."""
@@ -159,7 +179,7 @@ class Living(TypedDict):
 
 
 class Installer:
-    """Runs the program that installs releases, on a cluster that has two plain nodes and a tainted GPU node."""
+    """Runs the program that installs releases, on a cluster that has two plain nodes and two tainted GPU nodes."""
 
     def __init__(self, bench: ClusterBench) -> None:
         self._bench = bench
@@ -168,7 +188,12 @@ class Installer:
 
     def live(self) -> Living:
         """Install and remove everything, on a cluster that has nodes meanwhile."""
-        groups = (_group("system", "m7i.xlarge", 2), _group("gpu", "g5.xlarge", 1, gpu=True))
+        whole, partitioned = {labels.GPU_PRESENT: "true"}, PARTITIONED.node_labels
+        groups = (
+            _group("system", "m7i.xlarge", 2),
+            _group("gpu", "g5.xlarge", 1, gpu=whole),
+            _group("slices", PARTITIONED.instance_types[0], PARTITIONED.count, gpu=partitioned),
+        )
         for group in groups:
             nodes.apply(self._plane, group)
         up = self.run("up", PLAIN)
@@ -217,7 +242,10 @@ class Installer:
         return self._bench.run(verb, self._program, "dev", options=confirmed, config=config)
 
 
-def _group(name: str, instance_type: str, size: int, *, gpu: bool = False) -> NodeGroupShape:
+def _group(
+    name: str, instance_type: str, size: int, *, gpu: Mapping[str, str] = MappingProxyType({})
+) -> NodeGroupShape:
+    """Return a group; ``gpu`` are the labels of one with GPUs."""
     return NodeGroupShape(
         cluster="here",
         name=name,
@@ -225,7 +253,7 @@ def _group(name: str, instance_type: str, size: int, *, gpu: bool = False) -> No
         subnets=_SUBNETS,
         instance_types=(instance_type,),
         size=size,
-        ami_type=ami.ami_type(AmiFamily.AL2023, "amd64", nvidia=gpu).name,
-        labels={labels.GPU_PRESENT: "true"} if gpu else {},
+        ami_type=ami.ami_type(AmiFamily.AL2023, "amd64", nvidia=bool(gpu)).name,
+        labels=dict(gpu),
         taints=(taints.GPU.eks(),) if gpu else (),
     )

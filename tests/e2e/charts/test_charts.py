@@ -37,6 +37,18 @@ def nodes_of(pods: list[Manifest]) -> list[str]:
     return [pod["spec"]["nodeName"] for pod in pods]
 
 
+def advertised(seen: Seen) -> dict[str, dict[str, str]]:
+    """Return what GPU nodes have of GPUs, by instance type."""
+    return {
+        node["metadata"]["labels"][labels.INSTANCE_TYPE]: {
+            name: count
+            for name, count in node["status"]["allocatable"].items()
+            if resources.is_gpu(name) and count != "0"
+        }
+        for node in (seen.named("Node", name) for name in seen.gpu_nodes())
+    }
+
+
 def test_every_chart_of_facts_is_installed_here() -> None:
     assert {release["chart"] for release in (*PLAIN, *OPERATOR)} == set(CHARTS)
 
@@ -89,14 +101,28 @@ def test_karpenter_runs_twice_on_different_nodes_and_none_of_them_has_gpus(story
 def test_gpu_agents_run_on_gpu_nodes_past_their_taint_and_nowhere_else(story: Story, name: str) -> None:
     agent = story.plain.named("DaemonSet", name)["spec"]["template"]["spec"]
     assert taints.TOLERATE_EVERYTHING in agent["tolerations"]
-    assert agent["nodeSelector"] == {labels.GPU_PRESENT: "true"}
     assert agent["runtimeClassName"] == "nvidia"
     assert set(nodes_of(story.plain.pods_of(name))) == story.plain.gpu_nodes()
 
 
 def test_the_device_plugin_makes_the_nodes_gpus_known(story: Story) -> None:
-    for name in story.plain.gpu_nodes():
-        assert story.plain.named("Node", name)["status"]["allocatable"][resources.GPU] == "1"
+    assert advertised(story.plain) == {"g5.xlarge": {resources.GPU: "1"}, "p4d.24xlarge": {resources.GPU: "8"}}
+
+
+def test_g04_a_static_group_advertises_the_partitions_that_its_label_asks_for(story: Story) -> None:
+    assert advertised(story.operator) == {
+        "g5.xlarge": {resources.GPU: "1"},
+        "p4d.24xlarge": {resources.mig("1g.5gb"): "56"},
+    }
+
+
+def test_g09_adapters_are_known_on_nodes_of_the_types_that_have_them(story: Story) -> None:
+    nodes = story.plain.objects["Node"]
+    known = {
+        node["metadata"]["labels"][labels.INSTANCE_TYPE]: int(node["status"]["allocatable"].get(resources.EFA, "0"))
+        for node in nodes
+    }
+    assert {name: count for name, count in known.items() if count} == {"p4d.24xlarge": 4}
 
 
 def test_the_exporter_is_told_of_shared_gpus(story: Story) -> None:

@@ -32,6 +32,61 @@ PLATFORMS: Final[Mapping[str, Block]] = {
     },
     "shared GPUs under a name of their own": {
         "gpu_software": {"kind": "device_plugin", "sharing": {"time_slicing": {"replicas": 2, "rename": True}}},
+        "node_pools": {},
+    },
+    "GPUs partitioned, limited and whole, each in its pool": {
+        "gpu_software": {"kind": "operator"},
+        "node_groups": {
+            "slices": {
+                "instance_types": ["p4d.24xlarge"],
+                "count": 1,
+                "sharing": {"mig": {"strategy": "single", "layout": {"3g.20gb": 2}}},
+            },
+        },
+        "node_pools": {
+            "g5": {"instance_types": ["g5.xlarge"], "max_gpus": 2, "sharing": {"mps": {"replicas": 2}}},
+            "p4d": {
+                "instance_types": ["p4d.24xlarge"],
+                "max_gpus": 16,
+                "purpose": "training",
+                "efa": True,
+                "zones": ["us-east-1a"],
+            },
+        },
+        "workloads": {
+            "vllm": {"model": "Qwen/Qwen2.5-7B-Instruct", "gpu_types": ["a100"], "mig_profile": "3g.20gb"},
+        },
+    },
+    "GPUs that are proven: whole, shared, partitioned, across nodes, and on each new node": {
+        "gpu_software": {"kind": "operator", "validation": {"node_pools": True}},
+        "node_groups": {
+            "slices": {
+                "instance_types": ["p4d.24xlarge"],
+                "count": 2,
+                "sharing": {"mig": {"strategy": "mixed", "profile": "all-balanced"}},
+            },
+            "sliced": {
+                "instance_types": ["g5.12xlarge"],
+                "count": 2,
+                "purpose": "development",
+                "sharing": {"time_slicing": {"replicas": 4}},
+            },
+        },
+        "node_pools": {
+            "g5": {
+                "instance_types": ["g5.xlarge", "g5.12xlarge"],
+                "max_gpus": 4,
+                "validate_new_nodes": True,
+            },
+            "p5": {
+                "instance_types": ["p5.48xlarge"],
+                "max_gpus": 16,
+                "purpose": "training",
+                "efa": True,
+                "dedicated": True,
+                "zones": ["us-east-1a"],
+            },
+        },
         "workloads": {},
     },
     "a Prometheus that exists": {
