@@ -1,6 +1,6 @@
 """What pods can have of a node: the catalogue's figures, and what a pool's own kubelet reservations change in them.
 
-The catalogue holds what Karpenter computes where nobody reserves anything else: capacity without reservations of EKS, the
+The catalogue holds what Karpenter computes where nobody reserves anything else: capacity less EKS's reservations, the
 eviction threshold and Karpenter's overhead for virtual machines. A reservation of the pool's own takes the place of
 EKS's for that resource.
 """
