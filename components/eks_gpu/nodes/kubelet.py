@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from eks_gpu.facts import resources
 from eks_gpu.settings.gpu_pool import GpuPool
 
 IMAGE_GC_HIGH_PERCENT: Final = 80
@@ -24,9 +25,11 @@ def reserved(pool: GpuPool) -> dict[str, str]:
     """
     wanted = pool.image.kubelet_reserved
     amounts = {
-        "cpu": None if wanted.cpu_millicores is None else f"{wanted.cpu_millicores}m",
-        "memory": None if wanted.memory_mib is None else f"{wanted.memory_mib}Mi",
-        "ephemeral-storage": None if wanted.ephemeral_storage_gib is None else f"{wanted.ephemeral_storage_gib}Gi",
+        resources.CPU: None if wanted.cpu_millicores is None else f"{wanted.cpu_millicores}m",
+        resources.MEMORY: None if wanted.memory_mib is None else f"{wanted.memory_mib}Mi",
+        resources.EPHEMERAL_STORAGE: None
+        if wanted.ephemeral_storage_gib is None
+        else f"{wanted.ephemeral_storage_gib}Gi",
     }
     return {resource: amount for resource, amount in amounts.items() if amount is not None}
 

@@ -14,6 +14,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from eks_gpu.facts import images, labels, resources, taints
+from eks_gpu.nodes import kubelet
+from eks_gpu.planning.allocatable import allocatable
 from eks_gpu.settings.node_pool import NodePool
 
 PRIORITY: Final = -1000
@@ -84,11 +86,12 @@ def _one_a_node(marks: dict[str, str]) -> dict[str, Any]:
 def _placeholder(pool: NodePool) -> dict[str, Any]:
     """Return the container: it does nothing, in the room of the first of the pool's smallest types."""
     node = min(pool.types, key=lambda kind: kind.gpu_count)
+    room = allocatable(node, kubelet.reserved(pool))
     fixed = {
         resources.GPU: str(node.gpu_count),
-        resources.MEMORY: f"{node.allocatable_memory_mib * SHARE_PERCENT // 100}Mi",
+        resources.MEMORY: f"{room.memory_mib * SHARE_PERCENT // 100}Mi",
     }
-    cpu = f"{node.allocatable_cpu_millicores * SHARE_PERCENT // 100}m"
+    cpu = f"{room.cpu_millicores * SHARE_PERCENT // 100}m"
     return {
         "name": "placeholder",
         "image": images.PAUSE.reference,

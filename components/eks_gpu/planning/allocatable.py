@@ -12,12 +12,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
+from eks_gpu.facts import resources
 from eks_gpu.facts.instances import InstanceType
 from eks_gpu.planning.quantity import quantity
-
-CPU: Final = "cpu"
-MEMORY: Final = "memory"
-"""Resources as a kubelet's ``kubeReserved`` names them."""
 
 _MIB: Final = 2**20
 
@@ -59,8 +56,8 @@ def allocatable(kind: InstanceType, reserved: Mapping[str, str] = _NOTHING) -> A
     keeps EKS's own reservation.
     """
     default = default_reserved(kind)
-    cpu = quantity(reserved.get(CPU, ""))
-    memory = quantity(reserved.get(MEMORY, ""))
+    cpu = quantity(reserved.get(resources.CPU, ""))
+    memory = quantity(reserved.get(resources.MEMORY, ""))
     more_cpu = 0 if cpu is None else round(cpu * 1000) - default.cpu_millicores
     more_memory = 0 if memory is None else round(memory / _MIB) - default.memory_mib
     return Allocatable(

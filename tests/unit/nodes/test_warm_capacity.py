@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 
 from eks_gpu.facts import ami, instances
 from eks_gpu.nodes import warm_capacity
+from eks_gpu.planning.allocatable import allocatable
 from eks_gpu.planning.quantity import quantity
+from eks_gpu.settings.node_image import KubeletReserved, NodeImage
 from eks_gpu.settings.node_pool import NodePool
 
 USABLE = sorted(
@@ -71,3 +73,15 @@ def test_w01_a_placeholder_asks_for_whole_gpus_as_it_is_limited() -> None:
     (container,) = _pod(NodePool(instance_types=("g5.xlarge",), max_gpus=8, warm_nodes=1))["containers"]
 
     assert container["resources"]["limits"].items() <= container["resources"]["requests"].items()
+
+
+def test_n03_a_placeholder_has_room_beside_what_kubelet_keeps() -> None:
+    image = NodeImage(kubelet_reserved=KubeletReserved(memory_mib=16_384, cpu_millicores=4000))
+    pool = NodePool(instance_types=("g5.2xlarge",), max_gpus=8, warm_nodes=1, image=image)
+    (kind,) = pool.types
+
+    requests = _requests(pool)
+
+    left = allocatable(kind, {"cpu": "4", "memory": "16Gi"})
+    assert requests["cpu"] == f"{left.cpu_millicores * 60 // 100}m"
+    assert requests["memory"] == f"{left.memory_mib * 60 // 100}Mi"
