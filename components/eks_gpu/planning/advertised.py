@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from eks_gpu.facts import mig, resources
+from eks_gpu.facts import labels, mig, resources
 from eks_gpu.facts.instances import InstanceType
 
 if TYPE_CHECKING:
@@ -76,6 +76,21 @@ def _partitions(instance: InstanceType, split: Partitions) -> dict[str, int]:
     if split.strategy == mig.SINGLE:
         return {resources.GPU: sum(layout.values()) * instance.gpu_count}
     return {resources.mig(profile): count * instance.gpu_count for profile, count in layout.items()}
+
+
+def may_advertise(node: Mapping[str, str], instance: InstanceType, resource: str) -> bool:
+    """Return whether a node of the type with the labels ``node`` can advertise a GPU resource, as far as they tell.
+
+    Partitions are there only where the MIG manager is told so by label. Under which name shares are, and whether
+    partitions pass for GPUs, no label tells; and a layout of a name that is not known here may be anything.
+    """
+    if not resource.startswith(resources.MIG_PREFIX):
+        return True
+    layout = node.get(labels.MIG_CONFIG, mig.ALL_DISABLED)
+    gpu = mig.MODELS.get(instance.gpu_model)
+    if gpu is None:
+        return False
+    return gpu.layout(layout) is None or resource in advertised(instance, Partitions(layout))
 
 
 def _some(counts: Mapping[str, int]) -> dict[str, int]:

@@ -1,6 +1,7 @@
 """Which pools a pod may land on, by taints and labels.
 
 Room (allocatable, DaemonSets, limits) is not looked at here: a pool that admits a pod may still be too small for it.
+Whether its GPUs are partitioned as the pod needs is: that is a label.
 """
 
 from __future__ import annotations
@@ -8,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from eks_gpu.facts import labels as keys
+from eks_gpu.facts import resources
 from eks_gpu.facts.instances import InstanceType
 from eks_gpu.facts.taints import Effect, Taint
+from eks_gpu.planning.advertised import may_advertise
 from eks_gpu.planning.instance_labels import instance_labels
 from eks_gpu.planning.pod_template import PodTemplate, Toleration
 from eks_gpu.planning.pool import Pool, PoolKind
@@ -21,7 +24,12 @@ _KEPT_OFF_BY = frozenset({Effect.NO_SCHEDULE, Effect.NO_EXECUTE})
 
 def admits(pool: Pool, pod: PodTemplate) -> bool:
     """Return whether taints and labels of ``pool`` let ``pod`` onto a GPU node of it."""
-    return tolerates(pod, need(pool.taints)) and bool(types_selected(pool, pod))
+    return tolerates(pod, need(pool.taints)) and any(_offers(pool, kind, pod) for kind in types_selected(pool, pod))
+
+
+def _offers(pool: Pool, instance: InstanceType, pod: PodTemplate) -> bool:
+    asked = (name for name in pod.extended_resources if resources.is_gpu(name))
+    return all(may_advertise(need(pool.labels), instance, name) for name in asked)
 
 
 def tolerates(pod: PodTemplate, taints: tuple[Taint, ...]) -> bool:

@@ -12,6 +12,7 @@ from tests.e2e.scheduling.world import NAMESPACE
 
 SPOT: Final = "spot"
 ON_DEMAND: Final = "on-demand"
+RESERVED: Final = "reserved"
 
 NO_SPOT_ZONE: Final = "us-east-1c"
 """In this zone the market of the tests has no spot instance."""
@@ -89,7 +90,7 @@ TYPES: Final = (
     Case(
         name="n08: eight GPUs get a p4d, when the pod consents to the pool's own taint",
         pools=PROD,
-        pods=those((gpu_pod("eight", 8, tolerations=FOR_A100), On("p4d", "p4d.24xlarge", "reserved", RESERVED_ZONE))),
+        pods=those((gpu_pod("eight", 8, tolerations=FOR_A100), On("p4d", "p4d.24xlarge", RESERVED, RESERVED_ZONE))),
     ),
     # Karpenter packs what is pending together as long as one type can hold it, then buys the cheapest of those: four
     # g5.xlarge would cost $4.02 an hour, the g5.12xlarge costs $5.67. A pool that should not lists no such type.
@@ -111,10 +112,16 @@ TAINTS: Final = (
         ),
     ),
     Case(
-        name="g04: slices and shares of a GPU are never bought for, whatever the pod tolerates",
+        name="g04: slices of a GPU are never bought for, whatever the pod tolerates",
         pools=ONLY_G5,
         pods=those(
             (pod("slice", asks={resources.mig("1g.5gb"): "1"}, tolerations=[GPU_TOLERATION]), Pending(NO_ROOM)),
+        ),
+    ),
+    Case(
+        name="g04: nor are shares",
+        pools=ONLY_G5,
+        pods=those(
             (pod("share", asks={resources.GPU_SHARED: "1"}, tolerations=[GPU_TOLERATION]), Pending(NO_ROOM)),
         ),
         overlooked="room",
@@ -318,7 +325,7 @@ CAPACITY: Final = (
                 "reservation": {"capacity_block_id": RESERVATION},
             }
         },
-        pods=those((gpu_pod("job", 8), On("p4d", "p4d.24xlarge", "reserved", RESERVED_ZONE))),
+        pods=those((gpu_pod("job", 8), On("p4d", "p4d.24xlarge", RESERVED, RESERVED_ZONE))),
     ),
 )
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from eks_gpu.facts import mig
 from eks_gpu.facts.instances import CATALOGUE, InstanceType
-from eks_gpu.planning.advertised import Partitions, Shares, Split, advertised, offer_of, split_of
+from eks_gpu.planning.advertised import Partitions, Shares, Split, advertised, may_advertise, offer_of, split_of
 from eks_gpu.settings.node_group import NodeGroup
 from eks_gpu.settings.sharing import Sharing
 
@@ -82,3 +82,24 @@ def test_an_offer_is_what_a_pools_nodes_advertise_type_by_type() -> None:
     offer = offer_of("inference", pool, Sharing.model_validate({"time_slicing": {"replicas": 2}}))
     assert (offer.pool, offer.gpu_type, offer.resources) == ("inference", "a10g", ("nvidia.com/gpu",))
     assert [offer.on(kind) for kind in offer.types] == [{"nvidia.com/gpu": 2}, {"nvidia.com/gpu": 8}]
+
+
+LABELLED = {"nvidia.com/mig.config": "all-1g.5gb"}
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "node", "resource", "expected"),
+    [
+        ("p4d.24xlarge", LABELLED, "nvidia.com/mig-1g.5gb", True),
+        ("p4d.24xlarge", LABELLED, "nvidia.com/mig-3g.20gb", False),
+        ("p4d.24xlarge", {}, "nvidia.com/mig-1g.5gb", False),
+        ("p4d.24xlarge", {"nvidia.com/mig.config": "somebodys-own"}, "nvidia.com/mig-1g.5gb", True),
+        ("g5.xlarge", LABELLED, "nvidia.com/mig-1g.5gb", False),
+        ("p4d.24xlarge", LABELLED, "nvidia.com/gpu", True),
+        ("g5.xlarge", {}, "nvidia.com/gpu.shared", True),
+    ],
+)
+def test_g04_labels_tell_whether_a_partition_can_be_there(
+    instance_type: str, node: dict[str, str], resource: str, *, expected: bool
+) -> None:
+    assert may_advertise(node, CATALOGUE[instance_type], resource) is expected

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
@@ -141,6 +142,18 @@ def test_n05_eks_adds_no_toleration_of_an_effect_that_evicts() -> None:
     evicting = Taint(GPU.key, GPU.value, Effect.NO_EXECUTE)
     assert not tolerates(pod(tolerations=[]), (evicting,))
     assert tolerates(pod(tolerations=[evicting.toleration()]), (evicting,))
+
+
+def test_g04_a_pod_for_a_partition_lands_only_where_the_gpus_are_partitioned_so() -> None:
+    container = examples.container(resources={"limits": {resources.mig("1g.5gb"): "1"}})
+    for_slices = pod(containers=[container], tolerations=[GPU.toleration()])
+    whole = pool(types=("p4d.24xlarge",))
+    assert not admits(whole, for_slices)
+    partitioned = {labels.MIG_CONFIG: "all-1g.5gb"}
+    assert isinstance(whole.labels, Mapping)
+    assert admits(replace(whole, labels={**whole.labels, **partitioned}), for_slices)
+    others = replace(whole, labels={**whole.labels, labels.MIG_CONFIG: "all-2g.10gb"})
+    assert not admits(others, for_slices)
 
 
 def test_a_preference_keeps_nobody_off() -> None:
