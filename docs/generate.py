@@ -15,6 +15,7 @@ import eks_gpu
 from eks_gpu.facts import mig, versions
 from eks_gpu.facts.instances import CATALOGUE
 from eks_gpu.facts.lessons import LESSONS
+from eks_gpu.nodes.reference import nodes_page
 from eks_gpu.observability.reference import alerts_page
 from eks_gpu.observability.rules import ALERTS
 from eks_gpu.planning.advertised import advertised, split_of
@@ -196,6 +197,7 @@ def pages() -> dict[str, str]:
         "alerts.md": alerts_page(RUNBOOKS),
         "components.md": components_page(),
         "lessons.md": lessons_page(),
+        "nodes.md": nodes_page(),
         "rules.md": reference(RULES),
         "settings.md": settings_page(),
         "sharing.md": sharing_page(),
