@@ -17,14 +17,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NotRequired, TypedDict
 
 import pulumi
 import pulumi_aws as aws
 import pulumi_kubernetes as k8s
 
-from eks_gpu.facts import iam, namespaces, network, storage, versions
+from eks_gpu.facts import iam, namespaces, network, storage, taints, versions
 from eks_gpu.facts.namespaces import ServiceAccount
 from eks_gpu.facts.versions import AddOn
 from eks_gpu.foundation.arguments import Problem, missing, refuse
@@ -49,6 +49,10 @@ class AddOnsArgs:
 
     cluster: ClusterConnection
     """The cluster. Add-ons come after everything in its ``ready``."""
+
+    controllers_on: Mapping[str, str] = field(default_factory=dict)
+    """Labels of the nodes that controllers run on, such as those of the system nodes. Without any they run wherever no
+    taint keeps them off, as EKS installs them. Of no meaning to ``NodeAddOns``, which run on every node."""
 
 
 class _Installer(Component):
@@ -111,12 +115,22 @@ class AddOns(_Installer):
         installed = (versions.COREDNS, versions.EBS_CSI, versions.EFS_CSI, versions.NODE_MONITORING_AGENT)
         refuse(_problems(args, *installed), component=name)
         super().__init__(name, opts)
-        dns = self._add_on(args, versions.COREDNS)
+        dns = self._add_on(args, versions.COREDNS, configuration=dns_configuration(args.controllers_on))
         ebs_identity = self._identity(args, "ebs-csi-identity", namespaces.EBS_CSI_CONTROLLER, iam.EBS_CSI)
-        ebs = self._add_on(args, versions.EBS_CSI, depends_on=ebs_identity.ready)
+        ebs = self._add_on(
+            args,
+            versions.EBS_CSI,
+            configuration=ebs_configuration(args.controllers_on),
+            depends_on=ebs_identity.ready,
+        )
         block_storage = self._block_storage_class(args, ebs)
         efs_identity = self._identity(args, "efs-csi-identity", namespaces.EFS_CSI_CONTROLLER, iam.EFS_CSI)
-        efs = self._add_on(args, versions.EFS_CSI, depends_on=efs_identity.ready)
+        efs = self._add_on(
+            args,
+            versions.EFS_CSI,
+            configuration=efs_configuration(args.controllers_on),
+            depends_on=efs_identity.ready,
+        )
         health = self._add_on(args, versions.NODE_MONITORING_AGENT, configuration=node_monitoring_agent_configuration())
         self.ready = (dns, ebs, block_storage, efs, health)
         self.register_outputs({})
@@ -151,6 +165,29 @@ def add_on_inputs(add_on: AddOn, configuration: Mapping[str, object] | None = No
     return inputs
 
 
+def dns_configuration(nodes: Mapping[str, str]) -> dict[str, object] | None:
+    """Return the configuration by which CoreDNS runs on nodes with those labels, None if on any."""
+    return {"nodeSelector": dict(nodes)} if nodes else None
+
+
+def ebs_configuration(nodes: Mapping[str, str]) -> dict[str, object]:
+    """Return the configuration by which the EBS driver's controller runs on nodes with those labels.
+
+    Its part on each node mounts the volumes there, so it tolerates every taint: on a GPU node that it does not reach no
+    pod with a claim would ever start. That is the add-on's default, said here because everything rests on it.
+    """
+    return {**_controller_on(nodes), "node": {"tolerateAllTaints": True}}
+
+
+def efs_configuration(nodes: Mapping[str, str]) -> dict[str, object]:
+    """Return the same for the EFS driver, which spells its tolerations out."""
+    return {**_controller_on(nodes), "node": {"tolerations": [taints.TOLERATE_EVERYTHING]}}
+
+
+def _controller_on(nodes: Mapping[str, str]) -> dict[str, object]:
+    return {"controller": {"nodeSelector": dict(nodes)}} if nodes else {}
+
+
 def node_monitoring_agent_configuration() -> dict[str, object]:
     """Return the configuration by which the agent sees the GPUs of tainted nodes.
 
@@ -158,7 +195,7 @@ def node_monitoring_agent_configuration() -> dict[str, object]:
     and node repair would take the missing server for broken hardware and replace the node again and again
     (eks-node-monitoring-agent v1.7.0 chart values and monitors/nvidia/dcgm, checked 2026-11-21).
     """
-    return {"dcgmAgent": {"tolerations": [{"operator": "Exists"}]}}
+    return {"dcgmAgent": {"tolerations": [taints.TOLERATE_EVERYTHING]}}
 
 
 def _problems(args: AddOnsArgs, *add_ons: Mapping[str, AddOn]) -> list[Problem]:

@@ -10,6 +10,7 @@ from eks_gpu.cluster import control_plane
 from eks_gpu.cluster.add_ons import AddOns, AddOnsArgs, NodeAddOns
 from eks_gpu.cluster.network_connection import NetworkConnection
 from eks_gpu.cluster.system_nodes import SystemNodes, SystemNodesArgs
+from eks_gpu.facts import labels
 from eks_gpu.foundation.arguments import Problem, refuse
 from eks_gpu.foundation.cluster_connection import ClusterConnection
 from eks_gpu.settings.cluster import ExistingCluster, NewCluster
@@ -40,5 +41,6 @@ def connect(  # noqa: PLR0913 - the blocks of the stack file that make a cluster
         args = SystemNodesArgs(settings=system_nodes, cluster=cluster, tags=tags or {})
         cluster = cluster.after(SystemNodes("system-nodes", args, opts).node_group)
     if isinstance(settings, NewCluster):
-        cluster = cluster.after(*AddOns("add-ons", AddOnsArgs(cluster=cluster), opts).ready)
+        add_ons = AddOnsArgs(cluster=cluster, controllers_on={labels.WORKLOAD: labels.WORKLOAD_SYSTEM})
+        cluster = cluster.after(*AddOns("add-ons", add_ons, opts).ready)
     return cluster

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import pulumi
 import pulumi_kubernetes as k8s
@@ -23,10 +24,13 @@ ASSOCIATION = "aws:eks/podIdentityAssociation:PodIdentityAssociation"
 Installer = Callable[[str, AddOnsArgs], object]
 
 
-def _record(kind: Installer, *, version: str = "1.35", outputs: bool = False) -> Recording:
+def _record(
+    kind: Installer, *, version: str = "1.35", outputs: bool = False, controllers_on: Mapping[str, str] | None = None
+) -> Recording:
     def program() -> None:
         gate = k8s.core.v1.ConfigMap("gate")
-        kind("add-ons", AddOnsArgs(cluster=cluster(version=version, outputs=outputs, ready=(gate,))))
+        place = cluster(version=version, outputs=outputs, ready=(gate,))
+        kind("add-ons", AddOnsArgs(cluster=place, controllers_on=controllers_on or {}))
 
     return record(program)
 
@@ -97,6 +101,37 @@ def test_the_monitoring_agents_dcgm_server_reaches_tainted_gpu_nodes() -> None:
     assert node_monitoring_agent_configuration() == {"dcgmAgent": {"tolerations": [{"operator": "Exists"}]}}
     add_on = _record(AddOns).named("add-ons-eks-node-monitoring-agent")
     assert json.loads(add_on["configurationValues"]) == node_monitoring_agent_configuration()
+
+
+def _configured(recording: Recording) -> dict[str, Any]:
+    """Return what each add-on is told, by its name."""
+    return {
+        add_on["addonName"]: json.loads(add_on["configurationValues"])
+        for add_on in recording.of_type(ADD_ON)
+        if "configurationValues" in add_on.inputs
+    }
+
+
+def test_controllers_run_on_the_nodes_that_are_named() -> None:
+    told = _configured(_record(AddOns, controllers_on={"workload": "system"}))
+
+    assert told["coredns"]["nodeSelector"] == {"workload": "system"}
+    for driver in ("aws-ebs-csi-driver", "aws-efs-csi-driver"):
+        assert told[driver]["controller"]["nodeSelector"] == {"workload": "system"}
+
+
+def test_controllers_run_anywhere_where_no_nodes_are_named() -> None:
+    told = _configured(_record(AddOns))
+
+    assert "coredns" not in told
+    assert all("controller" not in values for values in told.values())
+
+
+def test_n05_the_parts_of_volume_drivers_on_each_node_reach_every_gpu_pool() -> None:
+    told = _configured(_record(AddOns, controllers_on={"workload": "system"}))
+
+    assert told["aws-ebs-csi-driver"]["node"] == {"tolerateAllTaints": True}
+    assert told["aws-efs-csi-driver"]["node"] == {"tolerations": [{"operator": "Exists"}]}
 
 
 def test_configuration_is_left_out_where_the_defaults_are_right() -> None:
