@@ -42,8 +42,8 @@ There is no package upgrade in it, and no timer that prunes images: kubelet does
 _REPAIR: Final = """
 ## Repair
 
-What `node_repair` of a group does when the node monitoring agent says that a GPU is unwell. A reboot resets every GPU of
-the node and keeps the instance. Karpenter always replaces.
+What `node_repair` of a group does when the node monitoring agent says that a GPU is unwell. A reboot resets every GPU
+of the node and keeps the instance. Karpenter always replaces.
 
 | the agent's reason | meaning | repair |
 |-|-|-|
