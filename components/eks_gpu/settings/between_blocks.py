@@ -160,7 +160,12 @@ def _servers_find_their_gpus(platform: Data) -> Iterator[Problem]:
 
 def _gpus_are_shared_as_their_owner_can(platform: Data) -> Iterator[Problem]:
     pools = [
-        SharingPool(location, sharing_of(pool), models_of(names_in(pool.get("instance_types"))))
+        SharingPool(
+            location,
+            sharing_of(pool),
+            models_of(names_in(pool.get("instance_types"))),
+            warm=bool(pool.get("warm_nodes")),
+        )
         for location, pool in _pools(platform)
     ]
     yield from problems_of_sharing(_at(platform, "gpu_software"), pools)

@@ -10,7 +10,13 @@ from pydantic import ValidationError
 from eks_gpu.facts import mig
 from eks_gpu.facts.instances import CATALOGUE
 from eks_gpu.settings.problems import Location, Problem
-from eks_gpu.settings.sharing import Sharing, refuse_disagreement, refuse_on_demand, refuse_without_operator
+from eks_gpu.settings.sharing import (
+    Sharing,
+    refuse_disagreement,
+    refuse_on_demand,
+    refuse_placeholders,
+    refuse_without_operator,
+)
 
 _PLAIN_PATH = "device_plugin"
 _BLOCK = "gpu_software"
@@ -26,6 +32,8 @@ class SharingPool:
     """None when it does not say, or says it wrongly, which is somebody else's problem."""
     models: tuple[tuple[str, int], ...]
     """Its GPU model, with the memory in MiB; none when it is not known."""
+    warm: bool = False
+    """Whether placeholders keep nodes of it ready."""
 
     @property
     def profiles(self) -> frozenset[str]:
@@ -62,6 +70,9 @@ def problems_of_sharing(owner: Mapping[str, object], pools: list[SharingPool]) -
         yield from _disagreements(default, pools)
     if any(pool.location[0] == _ON_DEMAND and pool.sharing is None for pool in pools):
         yield from _refused(refuse_on_demand, default, (_BLOCK,))
+    for pool in pools:
+        if pool.warm:
+            yield from _refused(refuse_placeholders, pool.shared_as(default), pool.location, "warm_nodes")
 
 
 def models_of(instance_types: Iterable[str]) -> tuple[tuple[str, int], ...]:
@@ -96,8 +107,10 @@ def _disagreements(default: Sharing, pools: list[SharingPool]) -> Iterator[Probl
         yield Problem((_BLOCK,), str(error))
 
 
-def _refused(refuse: Callable[[Sharing], None], sharing: Sharing | None, location: Location) -> Iterator[Problem]:
+def _refused(
+    refuse: Callable[[Sharing], None], sharing: Sharing | None, location: Location, key: str = "sharing"
+) -> Iterator[Problem]:
     try:
         refuse(sharing or Sharing())
     except ValueError as error:
-        yield Problem((*location, "sharing"), str(error))
+        yield Problem((*location, key), str(error))

@@ -187,6 +187,15 @@ def refuse_on_demand(sharing: Sharing) -> None:
         )
 
 
+def refuse_placeholders(sharing: Sharing) -> None:
+    """Refuse shares where placeholders keep nodes warm; raise ``ValueError``."""
+    if sharing.shared:
+        raise ValueError(
+            "does not go with GPUs that pods share: a placeholder holds a node by asking for all its GPUs, and nobody "
+            "gets more than one share; remove warm_nodes, or give the pool exclusive GPUs with sharing: {}"
+        )
+
+
 def refuse_beside_own_plugin(sharing: Sharing) -> None:
     """Refuse sharing on nodes whose image runs a device plugin of its own; raise ``ValueError``."""
     if sharing != Sharing():

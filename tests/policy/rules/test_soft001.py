@@ -120,7 +120,12 @@ def test_classes_of_other_runtimes_are_nobodys_business() -> None:
 
 
 @pytest.mark.parametrize(
-    "release", [plugin(CLASS, config={"name": "sharing-1"}), operator(devicePlugin={"config": {"name": "sharing-1"}})]
+    "release",
+    [
+        plugin(CLASS, config={"name": "sharing-1"}),
+        operator(devicePlugin={"config": {"name": "sharing-1"}}),
+        operator(migManager={"config": {"name": "sharing-1"}}),
+    ],
 )
 def test_g03_the_sharing_configuration_comes_before_who_reads_it(release: Resource) -> None:
     first = (CLASS,) if release.name == "plugin" else ()

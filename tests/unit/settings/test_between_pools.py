@@ -31,6 +31,14 @@ def test_g03_a_default_that_karpenter_cannot_buy_nodes_for_is_refused() -> None:
     assert problems(gpu_software={"kind": "operator", "sharing": renamed}, node_groups={"g5": G5}) == []
 
 
+def test_g03_placeholders_hold_no_shares() -> None:
+    sliced = {"kind": "operator", "sharing": {"time_slicing": {"replicas": 2}}}
+    warm = {"instance_types": ["g5.xlarge"], "max_gpus": 2, "warm_nodes": 1}
+    [problem] = problems(gpu_software=sliced, node_pools={"g5": warm})
+    assert problem.startswith("node_pools.g5.warm_nodes: does not go with GPUs that pods share")
+    assert problems(gpu_software=sliced, node_pools={"g5": {**warm, "sharing": {}}}) == []
+
+
 def test_g04_groups_that_one_operator_cannot_serve_are_refused_together() -> None:
     single = {"mig": {"profile": "all-1g.5gb", "strategy": "single"}}
     [problem] = problems(node_groups={"one": {**P4D, "sharing": MIG}, "other": {**P4D, "sharing": single}})

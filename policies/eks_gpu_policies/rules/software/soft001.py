@@ -27,6 +27,8 @@ _CHART_VALUES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 )
 """Charts whose pods name a RuntimeClass when the value at this path does; both leave it empty by default."""
 
+_PLUGIN: Final = "plugin"
+
 
 @dataclass(frozen=True, slots=True)
 class _User:
@@ -144,25 +146,30 @@ def _missing(user: _User, stack: Stack) -> Iterator[Outcome]:
 
 
 def _sharing(release: Resource, stack: Stack) -> Iterator[Outcome]:
-    """Judge whether a ConfigMap with the sharing configuration is there before the plugin that reads it."""
-    name = _config_name(release)
-    if name is None or not name.exists or name.data == "":
-        return
-    source = config_map(release, name, stack)
-    if not stack.reaches(release.urn, source.urn):
-        yield Problem(
-            f"reads its sharing configuration from {source.name} but does not depend on it: the plugin starts without",
-            urn=release.urn,
-            fix=f"let {release.name} depend on {source.name}, or give the configuration in the values",
-        )
+    """Judge whether ConfigMaps that say how GPUs are shared are there before what reads them."""
+    for reader, name in _config_names(release):
+        if not name.exists or name.data == "":
+            continue
+        source = config_map(release, name, stack)
+        if not stack.reaches(release.urn, source.urn):
+            yield Problem(
+                f"reads its sharing configuration from {source.name} but does not depend on it: the {reader} starts "
+                "without",
+                urn=release.urn,
+                fix=f"let {release.name} depend on {source.name}, or give the configuration in the values",
+            )
 
 
-def _config_name(release: Resource) -> View | None:
-    chart = charts.name(release)
+def _config_names(release: Resource) -> Iterator[tuple[str, View]]:
+    """Yield who reads a ConfigMap that the release does not make itself, and where its name stands."""
+    chart, values = charts.name(release), charts.values(release)
+    if chart == NVIDIA_DEVICE_PLUGIN.name:
+        yield _PLUGIN, values.at("config", "name")
     if chart == GPU_OPERATOR.name:
-        config = charts.values(release).at("devicePlugin", "config")
-        return None if config["create"].boolean() else config["name"]
-    return charts.values(release).at("config", "name") if chart == NVIDIA_DEVICE_PLUGIN.name else None
+        for reader, operand in ((_PLUGIN, "devicePlugin"), ("MIG manager", "migManager")):
+            config = values.at(operand, "config")
+            if not config["create"].boolean():
+                yield reader, config["name"]
 
 
 _CLASS = examples.resource(
