@@ -12,8 +12,11 @@ from tests.support.cluster import Cluster, eventually
 from tests.support.definitions import define
 from tests.support.manifests import Manifest
 
-_PLACE: Final = {"Namespace", "PriorityClass", "RuntimeClass"}
+_PLACE: Final = {"Namespace", "PriorityClass", "RuntimeClass", "ServiceAccount"}
 """Kinds that must be there before an object that names one of them is judged."""
+
+_OWNERS: Final = {"Deployment", "DaemonSet", "Job"}
+"""Kinds that make pods of a template."""
 
 
 @dataclass
@@ -48,8 +51,8 @@ class Judge:
         return ""
 
     def refusals_of_pods(self, objects: Collection[Manifest]) -> list[str]:
-        """Return what the server has against the pods of Deployments, which it judges only when they are made."""
-        owners = [each for each in objects if each["kind"] == "Deployment"]
+        """Return what the server has against the pods of workloads, which it judges only when they are made."""
+        owners = [each for each in objects if each["kind"] in _OWNERS]
         said = ((each["metadata"]["name"], self._refusal_of_pod(each)) for each in owners)
         return [f"pod of {name}: {why}" for name, why in said if why]
 
