@@ -7,8 +7,9 @@ Builds
     ClusterPolicy  is awaited: the release is done when the operator runs, the policy when its operands do
 
 Needs
-    Nodes of an EKS NVIDIA image: driver and container toolkit are on them, so the operator installs neither. Untainted
-    system nodes for the operator and for the job that upgrades its CRDs. No other owner of the GPUs.
+    Nodes of an EKS NVIDIA image: driver and container toolkit are on them, so the operator installs neither. Where the
+    image brings device plugin and MIG manager as well (Bottlerocket), labels of the pool keep the operator's off.
+    Untainted system nodes for the operator and for the job that upgrades its CRDs. No other owner of the GPUs.
 """
 
 from __future__ import annotations

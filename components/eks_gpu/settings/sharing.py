@@ -59,7 +59,8 @@ class Mig(Block):
 
     strategy: MigStrategy = MigStrategy.MIXED
     """``mixed``: each profile is a resource of its own, ``nvidia.com/mig-1g.5gb``. ``single``: every partition is
-    advertised as ``nvidia.com/gpu``, and all must be alike. The operator has one for all nodes, so the platform too."""
+    advertised as ``nvidia.com/gpu``, and all must be alike; whoever names no ``gpu-type`` may then get one for a GPU.
+    The operator has one strategy for all nodes, so the platform too."""
 
     profile: str | None = None
     """A layout that has a name: ``all-1g.5gb`` and so on for each profile, or ``all-balanced``."""
