@@ -98,6 +98,25 @@ def test_the_nodes_of_a_group_join_with_its_labels_taints_zones_and_disk(aws: Aw
     assert shape.kubelet_version == "1.35.6"
 
 
+def test_a_group_in_a_capacity_block_is_of_the_type_of_its_launch_template(aws: Aws, heard: Nodes) -> None:
+    template = make(aws, "aws:ec2/launchTemplate:LaunchTemplate", {"instanceType": "p5.48xlarge"})
+    launch = {"id": template.id, "version": "1"}
+    make_group(aws, launchTemplate=launch, instanceTypes=None, capacityType="CAPACITY_BLOCK")
+
+    (shape,) = heard.applied
+    assert (shape.instance_types, shape.capacity_type) == (("p5.48xlarge",), "CAPACITY_BLOCK")
+
+
+def test_a_group_that_says_no_type_anywhere_is_of_that_of_eks(aws: Aws, heard: Nodes) -> None:
+    make_group(aws, instanceTypes=None)
+    assert heard.applied[0].instance_types == ("t3.medium",)
+
+
+def test_a_release_of_bottlerocket_says_nothing_of_its_kubelet(aws: Aws, heard: Nodes) -> None:
+    make_group(aws, amiType="BOTTLEROCKET_x86_64_NVIDIA", version="1.35", releaseVersion="1.65.0-0be31b34")
+    assert heard.applied[0].kubelet_version == "1.35"
+
+
 def test_a_group_without_a_launch_template_has_the_disk_it_asks_for_or_that_of_eks(aws: Aws, heard: Nodes) -> None:
     make_group(aws, diskSize=64)
     assert heard.applied[0].volume_gib == 64

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 _DEFAULT_VOLUME_GIB: Final = 20
 """Disk of a node whose group says nothing (EKS API reference, CreateNodegroup, diskSize)."""
 
+_DEFAULT_TYPE: Final = "t3.medium"
+"""Type of a node whose group and launch template say nothing (same source)."""
+
 
 def outputs() -> Properties:
     """Return address and certificate authority as outputs of a cluster; nothing if the run does without."""
@@ -84,28 +87,29 @@ def _shape(api: Api, group: Properties) -> NodeGroupShape:
 
     subnets = api.call("ec2", "describe_subnets", SubnetIds=group["subnetIds"])["Subnets"]
     template = group.get("launchTemplate") or {}
+    launched = _template_data(api, template)
     version, release = group.get("version") or "", group.get("releaseVersion") or ""
     return NodeGroupShape(
         cluster=group["clusterName"],
         name=group["nodeGroupName"],
         region=api.region,
         subnets=tuple(Subnet(each["AvailabilityZone"], each["CidrBlock"]) for each in subnets),
-        instance_types=tuple(group.get("instanceTypes") or ("t3.medium",)),
+        instance_types=_instance_types(group, launched),
         size=int(group["scalingConfig"]["desiredSize"]),
         ami_type=group["amiType"],
         capacity_type=group["capacityType"],
         labels=group.get("labels") or {},
         taints=tuple(group.get("taints") or ()),
-        volume_gib=_volume_gib(api, group, template),
-        kubelet_version=release.partition("-")[0] or version,
+        volume_gib=_volume_gib(group, launched),
+        kubelet_version=_kubelet_version(group["amiType"], version, release),
         launched_from=f"{template.get('id') or template.get('name')} {template.get('version')} {version} {release}",
     )
 
 
-def _volume_gib(api: Api, group: Properties, template: Properties) -> int:
-    """Return the size of the largest volume that a node starts with: that is where images and ephemeral data lie."""
+def _template_data(api: Api, template: Properties) -> Properties:
+    """Return what a group's launch template says; nothing without one."""
     if not template:
-        return int(group.get("diskSize") or _DEFAULT_VOLUME_GIB)
+        return {}
     which = {"LaunchTemplateId": template.get("id"), "LaunchTemplateName": template.get("name")}
     described = found(
         api,
@@ -115,6 +119,22 @@ def _volume_gib(api: Api, group: Properties, template: Properties) -> int:
         Versions=[str(template.get("version") or "$Default")],
         **which,
     )
-    devices: list[Any] = ((described or {}).get("LaunchTemplateData") or {}).get("BlockDeviceMappings") or []
+    data: Properties = (described or {}).get("LaunchTemplateData") or {}
+    return data
+
+
+def _instance_types(group: Properties, launched: Properties) -> tuple[str, ...]:
+    """Return the group's types: its own, that of its launch template (as for capacity blocks), or EKS's default."""
+    return tuple(group.get("instanceTypes") or (launched.get("InstanceType") or _DEFAULT_TYPE,))
+
+
+def _kubelet_version(ami_type: str, version: str, release: str) -> str:
+    """Return the kubelet's version: an AL2023 release begins with it, one of Bottlerocket with Bottlerocket's own."""
+    return version if ami_type.startswith("BOTTLEROCKET_") else release.partition("-")[0] or version
+
+
+def _volume_gib(group: Properties, launched: Properties) -> int:
+    """Return the size of the largest volume that a node starts with: that is where images and ephemeral data lie."""
+    devices: list[Any] = launched.get("BlockDeviceMappings") or []
     sizes = (int((device.get("Ebs") or {}).get("VolumeSize") or 0) for device in devices)
-    return max(sizes, default=0) or _DEFAULT_VOLUME_GIB
+    return max(sizes, default=0) or int(group.get("diskSize") or _DEFAULT_VOLUME_GIB)
