@@ -18,7 +18,8 @@ from eks_gpu.facts.lessons import LESSONS
 from eks_gpu.nodes.reference import nodes_page
 from eks_gpu.observability.reference import alerts_page
 from eks_gpu.observability.rules import ALERTS
-from eks_gpu.planning.advertised import advertised, split_of
+from eks_gpu.planning.advertised import advertised
+from eks_gpu.planning.offer import split_of
 from eks_gpu.settings.documentation import field_docstrings
 from eks_gpu.settings.schema import stack_file_schema
 from eks_gpu.settings.sharing import Sharing
