@@ -58,7 +58,7 @@ def test_karpenter_runs_while_a_pod_of_its_deployment_is_ready(cluster: Cluster,
 
 
 @pytest.mark.usefixtures("definitions")
-def test_n15_a_node_that_karpenter_buys_is_initialized_by_the_device_plugin(kube: Api) -> None:
+def test_a_node_that_karpenter_buys_is_initialized_by_the_device_plugin(kube: Api) -> None:
     kube.create(manifests.karpenter())
     kube.create(manifests.node_class("g5"))
     eventually(lambda: is_ready(kube, CLASSES, "g5"), "the node class is ready")

@@ -90,7 +90,7 @@ def test_another_launch_template_replaces_the_nodes(cluster: Cluster, kube: Api)
     assert before.isdisjoint(after)
 
 
-def test_n15_a_gpu_is_there_once_the_device_plugin_is_and_gone_when_it_goes(cluster: Cluster, kube: Api) -> None:
+def test_a_gpu_is_there_once_the_device_plugin_is_and_gone_when_it_goes(cluster: Cluster, kube: Api) -> None:
     nodes.apply(cluster.plane, manifests.gpu_group())
     kube.create(manifests.pod("job", gpus=4))
     assert advertised(kube) == {}

@@ -95,7 +95,7 @@ def advertised(fake: Fake) -> list[tuple[str, Any]]:
 
 
 @pytest.mark.parametrize("label", [None, (labels.APP, gpu_software.OPERATOR_DEVICE_PLUGIN)])
-def test_n15_a_ready_plugin_makes_the_gpus_of_its_own_node_known(label: tuple[str, str] | None) -> None:
+def test_a_ready_plugin_makes_the_gpus_of_its_own_node_known(label: tuple[str, str] | None) -> None:
     fake = Fake(nodes=[gpu_node(), gpu_node("other")], pods=[plugin(label=label)])
     assert advertised(fake) == [("gpu", {resources.GPU: "4"})]
 
