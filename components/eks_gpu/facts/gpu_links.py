@@ -20,12 +20,15 @@ _LANES: Final = 16
 _GB_PER_SECOND_AND_LANE: Final[Mapping[int, float]] = MappingProxyType({3: 0.985, 4: 1.969, 5: 3.938})
 """GB/s of one lane in one direction, after encoding, by PCIe generation."""
 
-_HOST_SHARE: Final = 0.3
+_HOST_SHARE: Final = 0.25
 """A pinned copy reaches about 0.8 of the interface, and half of that where an instance wires eight of sixteen lanes,
 as several do. A link that fell back by two generations, or to four lanes, shows 0.2."""
 
-_NVLINK_SHARE: Final = 0.5
+_SWITCHED_SHARE: Final = 0.5
 """NCCL's bus bandwidth on a sound NVSwitch machine is about 0.75 of what a GPU's links carry in one direction."""
+
+_MESH_SHARE: Final = 0.2
+"""Without a switch each pair has a part of the links only."""
 
 _PCIE_ALL_REDUCE: Final = 1.0
 """GB/s. GPUs without NVLink meet through the host, at a few GB/s; below one, not even PCIe is as it should be."""
@@ -43,6 +46,8 @@ class GpuLink:
     pcie_generation: int
     nvlink_gb_per_second: float = 0
     """Of all links of one GPU, both directions together; 0 where there are none."""
+    switched: bool = True
+    """Whether the links go to an NVSwitch, and not from GPU to GPU."""
 
     @property
     def host_gb_per_second(self) -> float:
@@ -52,7 +57,7 @@ class GpuLink:
 
 LINKS: Mapping[str, GpuLink] = MappingProxyType(
     {
-        "v100": GpuLink(3, 300),
+        "v100": GpuLink(3, 300, switched=False),
         "t4": GpuLink(3),
         "t4g": GpuLink(3),
         "a10g": GpuLink(4),
@@ -77,8 +82,11 @@ def least_host_bandwidth(kind: InstanceType) -> float:
 
 def least_all_reduce_within(kind: InstanceType) -> float:
     """Return the GB/s of bus bandwidth that an all-reduce over the GPUs of one node must reach."""
-    nvlink = LINKS[kind.gpu_name].nvlink_gb_per_second
-    return round(nvlink / 2 * _NVLINK_SHARE, 1) if nvlink else _PCIE_ALL_REDUCE
+    link = LINKS[kind.gpu_name]
+    if not link.nvlink_gb_per_second:
+        return _PCIE_ALL_REDUCE
+    share = _SWITCHED_SHARE if link.switched else _MESH_SHARE
+    return round(link.nvlink_gb_per_second / 2 * share, 1)
 
 
 def least_all_reduce_across(kind: InstanceType) -> float:

@@ -70,6 +70,14 @@ class Node:
         script.chmod(0o755)
         return self
 
+    def has_a_clock(self) -> Node:
+        """Let a second pass whenever somebody looks."""
+        times = self.folder / "times"
+        script = self.folder / "date"
+        script.write_text(f'#!/bin/sh\necho . >>"{times}"\nwc -l <"{times}"\n')
+        script.chmod(0o755)
+        return self
+
     def run(self, script: str, **variables: str) -> Said:
         path = f"{self.folder}:{os.environ['PATH']}"
         done = subprocess.run(
@@ -128,10 +136,10 @@ def test_g08_a_vector_addition_that_is_right_passes(node: Node) -> None:
 
 
 def test_g03_where_gpus_are_shared_it_goes_on_for_a_while(node: Node) -> None:
-    node.has("vectorAdd", "Test PASSED\n")
-    said = node.run("vector-add.sh", SAMPLE=str(node.folder / "vectorAdd"), SECONDS_LONG="1")
-    assert said.code == 0
-    assert node.was_told().count("vectorAdd") > 1
+    node.has("vectorAdd", "Test PASSED\n").has_a_clock()
+    said = node.run("vector-add.sh", SAMPLE=str(node.folder / "vectorAdd"), SECONDS_LONG="5")
+    assert (said.code, said.last) == (0, "vector-add: PASS expected 'Test PASSED', got it 5 times")
+    assert node.was_told().count("vectorAdd") == 5
 
 
 @pytest.mark.parametrize(("says", "code"), [("Test PASSED\n", 1), ("Result verification failed\n", 0), ("", 0)])
