@@ -23,7 +23,8 @@ Location = tuple[str | int, ...]
 
 _PLAIN_KEY: Final = re.compile(r"[\w:/-]+")
 _SECRETIVE: Final = re.compile(
-    r"secret|token|password|passphrase|credential|webhook|private_?key|api_?key|url|proxy|endpoints|content", re.IGNORECASE
+    r"secret|token|password|passphrase|credential|webhook|private_?key|api_?key|url|proxy|endpoints|content",
+    re.IGNORECASE,
 )
 
 
