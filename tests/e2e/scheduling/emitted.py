@@ -33,6 +33,7 @@ from eks_gpu_policies.stack import Stack
 from sandbox.checkout import ROOT
 from sandbox.kubernetes.node_groups import NodeGroupShape, Subnet
 from tests.support.clusters import SUBNETS, cluster
+from tests.support.manifests import manifest
 
 Manifest = dict[str, Any]
 """An object in Kubernetes' spelling."""
@@ -61,8 +62,8 @@ class Pools:
 
     @property
     def node_classes(self) -> list[Manifest]:
-        """The EC2NodeClasses."""
-        return [_manifest(each) for each in self.recorded if each.inputs["kind"] == node_class_spec.KIND]
+        """The EC2NodeClasses, with ids such as EC2 gives them."""
+        return [manifest(each) for each in self.recorded if each.inputs["kind"] == node_class_spec.KIND]
 
     @property
     def node_pools(self) -> list[Manifest]:
