@@ -81,9 +81,10 @@ class GpuNodeGroupArgs:
 class GpuNodeGroup(Component):
     """A fixed number of GPU nodes that EKS manages.
 
-    Changing count, update settings, labels or repair updates the group in place; changing disk or user data rolls
-    the nodes one by one; changing instance types, capacity or zones replaces the group, the new one first. A group in a
-    reservation goes the other way round, the old one first: the reservation has no room for both.
+    Changing count, update settings, labels or repair updates the group in place; changing disk, network, release or
+    user data rolls the nodes one by one; changing instance types, image family, capacity or zones replaces the group,
+    the new one first. A group in a reservation goes the other way round, the old one first: the reservation has no
+    room for both. The type of a capacity block stands in the launch template, so that another one rolls the nodes.
     """
 
     node_group: aws.eks.NodeGroup
