@@ -50,6 +50,7 @@ def problems_between_blocks(data: object, region: str | None = None) -> Iterator
 
 def _new_nodes_are_validated(platform: Data) -> Iterator[Problem]:
     if "validation" in _at(platform, "gpu_software"):
+        yield from _validation_finds_something(platform)
         return
     for name, pool in _at(platform, "node_pools").items():
         if _block(pool).get("validate_new_nodes") is True:
@@ -58,6 +59,18 @@ def _new_nodes_are_validated(platform: Data) -> Iterator[Problem]:
                 "keeps workloads off new nodes until they are validated, and nothing validates them; add "
                 "validation: {} under gpu_software",
             )
+
+
+def _validation_finds_something(platform: Data) -> Iterator[Problem]:
+    pools = _at(platform, "node_pools")
+    closed = any(_block(pool).get("validate_new_nodes") is True for pool in pools.values())
+    all_pools = _at(platform, "gpu_software", "validation").get("node_pools") is True
+    if pools and not (_at(platform, "node_groups") or closed or all_pools):
+        yield Problem(
+            ("gpu_software", "validation"),
+            "proves nothing, because there is no node group and Karpenter's pools are left out; set node_pools: true, "
+            "which buys a node of each, or validate_new_nodes: true on a pool, or remove validation",
+        )
 
 
 def _names_are_unique(platform: Data) -> Iterator[Problem]:

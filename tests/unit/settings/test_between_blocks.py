@@ -26,6 +26,15 @@ ANYTHING = st.recursive(
     max_leaves=30,
 )
 
+NOBODY_VALIDATES = (
+    "keeps workloads off new nodes until they are validated, and nothing validates them; add validation: {} under "
+    "gpu_software"
+)
+NOTHING_IS_PROVEN = (
+    "proves nothing, because there is no node group and Karpenter's pools are left out; set node_pools: true, which buys "
+    "a node of each, or validate_new_nodes: true on a pool, or remove validation"
+)
+
 
 @given(ANYTHING, st.none() | st.just("us-east-1"))
 def test_checks_between_blocks_bear_any_data(data: object, region: str | None) -> None:
@@ -56,9 +65,23 @@ def test_n07_new_nodes_are_kept_closed_only_where_something_opens_them() -> None
         for problem in problems_between_blocks({**closed, "gpu_software": {"kind": "operator"}})
         if problem.location == ("node_pools", "g5", "validate_new_nodes")
     ]
-    assert [problem.message for problem in found] == [
-        "keeps workloads off new nodes until they are validated, and nothing validates them; add validation: {} under "
-        "gpu_software"
-    ]
+    assert [problem.message for problem in found] == [NOBODY_VALIDATES]
     opened = problems_between_blocks({**closed, "gpu_software": {"kind": "operator", "validation": {}}})
     assert not [problem for problem in opened if "validate_new_nodes" in problem.location]
+
+
+def _validation(**platform: object) -> list[str]:
+    found = problems_between_blocks({"gpu_software": {"kind": "operator", "validation": {}}, **platform})
+    return [problem.message for problem in found if problem.location == ("gpu_software", "validation")]
+
+
+def test_g08_a_validation_that_proves_nothing_is_refused_with_what_would() -> None:
+    assert _validation(node_pools={"g5": {}}) == [NOTHING_IS_PROVEN]
+
+
+def test_g08_a_validation_that_proves_something_is_not() -> None:
+    pools = {"g5": {}}
+    bought = {"kind": "operator", "validation": {"node_pools": True}}
+    assert _validation(node_pools=pools, node_groups={"inference": {}}) == []
+    assert _validation(node_pools={"g5": {"validate_new_nodes": True}}) == []
+    assert _validation(node_pools=pools, gpu_software=bought) == []

@@ -94,7 +94,7 @@ class GpuValidation(Component):
         scripts = script_files()
         config = config_map(self.child_name("checks"), scripts, namespace.namespace, self._options(namespace))
         jobs: dict[str, k8s.batch.v1.Job] = {}
-        for key, pool in chosen(args.pools, validation).items():
+        for key, pool in pools_to_prove(args.pools, validation).items():
             place = Place(
                 namespace=namespace.namespace,
                 selector=pool.selector,
@@ -159,7 +159,7 @@ class GpuValidation(Component):
         )
 
 
-def chosen(pools: Mapping[str, PoolToProve], validation: Validation) -> dict[str, PoolToProve]:
+def pools_to_prove(pools: Mapping[str, PoolToProve], validation: Validation) -> dict[str, PoolToProve]:
     """Return the pools that are proven: all groups, and Karpenter's pools if the settings say so."""
     return {key: pool for key, pool in pools.items() if validation.node_pools or isinstance(pool.settings, NodeGroup)}
 

@@ -10,7 +10,12 @@ import pulumi
 from eks_gpu.facts import labels
 from eks_gpu.foundation.cluster_connection import ClusterConnection
 from eks_gpu.gpu.gpu_software import GpuSoftware
-from eks_gpu.gpu.validation.gpu_validation import GpuValidation, GpuValidationArgs, PoolToProve
+from eks_gpu.gpu.validation.gpu_validation import (
+    GpuValidation,
+    GpuValidationArgs,
+    PoolToProve,
+    pools_to_prove,
+)
 from eks_gpu.gpu.validation.node_gate import NodeGate, NodeGateArgs
 from eks_gpu.nodes.gpu_node_group import GpuNodeGroup
 from eks_gpu.nodes.gpu_node_pool import GpuNodePool
@@ -49,15 +54,13 @@ def prove_gpus(  # noqa: PLR0913 - what a proof needs, keyword-only
         return Proven(software=gpu_software, passed={})
     gate = _node_gate(f"{name}-new-nodes", chosen.validation, gpu_software, cluster, built, pools, opts)
     gpu_software = replace(gpu_software, ready=(*gpu_software.ready, *gate))
-    args = GpuValidationArgs(
-        settings=chosen,
-        cluster=cluster,
-        gpu_software=gpu_software,
-        pools={
-            key: PoolToProve(settings=pool, selector=nodes_of(component), resource=component)
-            for (key, pool), component in zip(pools.items(), built, strict=True)
-        },
-    )
+    known = {
+        key: PoolToProve(settings=pool, selector=nodes_of(component), resource=component)
+        for (key, pool), component in zip(pools.items(), built, strict=True)
+    }
+    if not pools_to_prove(known, chosen.validation):
+        return Proven(software=gpu_software, passed={})
+    args = GpuValidationArgs(settings=chosen, cluster=cluster, gpu_software=gpu_software, pools=known)
     validation = GpuValidation(name, args, opts)
     after = validation.ready if chosen.validation.gate else ()
     return Proven(software=replace(gpu_software, ready=(*gpu_software.ready, *after)), passed=validation.passed)

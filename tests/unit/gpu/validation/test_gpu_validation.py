@@ -210,3 +210,10 @@ def test_n07_new_nodes_are_proven_where_the_pool_asks_for_it_and_before_its_job_
 def test_n07_without_such_a_pool_there_is_no_gate() -> None:
     recording, _ = _build(_software(node_pools=True), {"open": POOL})
     assert not recording.of_type("eks-gpu:index:NodeGate")
+
+
+def test_n07_a_gate_alone_makes_no_place_for_jobs() -> None:
+    recording, proven = _build(_software(), {"g5": POOL.model_copy(update={"validate_new_nodes": True})})
+    assert not recording.of_type("eks-gpu:index:GpuValidation")
+    assert recording.reaches(recording.named("server"), recording.named("validation-new-nodes-gate"))
+    assert not proven.passed
