@@ -23,7 +23,8 @@ Object = dict[str, Any]
 """An object of Kubernetes as JSON."""
 
 _MERGE: Final = "application/merge-patch+json"
-_TIMEOUT_SECONDS: Final = 15.0
+_TIMEOUT_SECONDS: Final = 60.0
+"""Deleting hundreds of objects at once takes a quarter of it on a machine with much else to do."""
 _WATCH_SECONDS: Final = 240
 """After which a watch is asked for anew, in case its connection died in silence."""
 
