@@ -185,6 +185,10 @@ def pool_labels(gpu_type: str, workload: str) -> dict[str, str]:
 NOT_VALIDATED = "eks-gpu.io/not-validated"
 """Key of the taint of nodes whose GPUs have not been proved yet."""
 
+WITH_ADAPTERS: Mapping[str, str] = MappingProxyType({"eks-gpu.io/efa": "true"})
+"""On nodes with Elastic Fabric Adapters, for the plugin that makes them known: a type that can have adapters has them
+only where the pool attaches them."""
+
 # --- ours: annotations of pods, by which they declare what nobody could read off them ------------------------------
 
 MODEL_BYTES = "eks-gpu.io/model-bytes"

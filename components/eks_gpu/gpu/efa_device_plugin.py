@@ -1,7 +1,7 @@
 """AWS's device plugin for Elastic Fabric Adapters: without it no pod that asks for one ever starts.
 
 Builds
-    Release  the plugin, on nodes of the instance types whose pools attach adapters
+    Release  the plugin, on nodes of pools that attach adapters
 
 Needs
     Nodes with adapters: a pool with ``efa``. A namespace for node agents.
@@ -38,7 +38,7 @@ class EfaDevicePluginArgs:
     """Namespace that exists already and lets node agents see the host."""
 
     instance_types: Sequence[str]
-    """Instance types on whose nodes it runs."""
+    """Instance types on whose nodes it runs, where the nodes carry the label of pools with adapters."""
 
     chart_source: str | None = None
     """Mirror that holds the chart: an ``https://`` repository or an ``oci://`` prefix. The public one by default."""
@@ -77,6 +77,8 @@ def chart_values(instance_types: Sequence[str], zones: Sequence[str]) -> dict[st
     repository = image_repository(region_of(zones[0])) if zones else None
     return {
         "supportedInstanceLabels": {"keys": [labels.INSTANCE_TYPE], "values": sorted(instance_types)},
+        # Nodes of such a type have adapters only where their pool attaches them.
+        "nodeSelector": dict(labels.WITH_ADAPTERS),
         # Whatever taint a pool has, its own or one of the start: the chart itself tolerates none of them.
         "tolerations": [taints.TOLERATE_EVERYTHING],
         **({"image": {"repository": repository}} if repository is not None else {}),
@@ -96,4 +98,4 @@ def image_repository(region: str) -> str | None:
 
 def efa_types(pools: Iterable[GpuPool]) -> tuple[str, ...]:
     """Return the instance types of the pools that attach adapters, each once, in alphabetical order."""
-    return tuple(sorted({name for pool in pools if getattr(pool, "efa", False) for name in pool.instance_types}))
+    return tuple(sorted({name for pool in pools if pool.efa for name in pool.instance_types}))

@@ -104,6 +104,10 @@ class GpuPool(Block):
     sharing: Sharing | None = None
     """How its GPUs are shared between pods; as ``gpu_software`` says when left out, exclusive for ``{}``."""
 
+    efa: bool = False
+    """Attach every Elastic Fabric Adapter that the instance type has, for training across nodes. EFA does not reach
+    from one zone into another: give one zone, or let the pods of a job ask for nodes of one."""
+
     zones: tuple[str, ...] | None = Field(default=None, min_length=1)
     """Availability zones to use; all of the cluster's when left out."""
 
@@ -140,9 +144,10 @@ class GpuPool(Block):
 
     @property
     def node_labels(self) -> dict[str, str]:
-        """The labels of its nodes: those that every GPU pool carries, and those that choose how GPUs are shared."""
+        """The labels of its nodes: those of every GPU pool, and those that tell device plugins what is there."""
         return {
             **labels.pool_labels(self.gpu_type, self.purpose.value),
+            **(labels.WITH_ADAPTERS if self.efa else {}),
             **(labels.OWN_DEVICE_PLUGIN if self._brings_device_plugin else {}),
             **(self.sharing.node_labels() if self.sharing is not None else {}),
         }

@@ -48,9 +48,6 @@ class NodeGroup(GpuPool):
     reservation: Reservation | None = None
     """Capacity that was reserved before; needed for, and only for, capacity reserved."""
 
-    efa: bool = False
-    """Attach every Elastic Fabric Adapter that the instance type has, for training across nodes."""
-
     placement_group: bool | None = None
     """Place all nodes close together, in a cluster placement group of their own. When left out: with efa, unless the
     capacity is reserved, because a reservation decides the place itself."""

@@ -48,10 +48,6 @@ class NodePool(GpuPool):
     """Keep workloads off each new node until its GPUs have been proved: it starts with the taint
     ``eks-gpu.io/not-validated``, which the validation takes off."""
 
-    efa: bool = False
-    """Attach every Elastic Fabric Adapter that the instance type has, for training across nodes. EFA does not reach
-    from one zone into another: give one zone, or let the pods of a job ask for nodes of one."""
-
     placement_group: bool | None = None
     """Place all nodes close together, in a cluster placement group of their own, which is in one zone. When left out:
     with efa and one zone, unless there is a reservation, because that decides the place itself."""

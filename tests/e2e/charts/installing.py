@@ -33,10 +33,11 @@ PARTITIONED: Final = NodeGroup.model_validate(
     {
         "instance_types": ["p4d.24xlarge"],
         "count": 1,
+        "efa": True,
         "sharing": {"mig": {"profile": "all-1g.5gb"}},
     }
 )
-"""A group whose GPUs the operator's MIG manager partitions."""
+"""A group with adapters, whose GPUs the operator's MIG manager partitions."""
 
 SHARING: Final = "sharing"
 LAYOUTS: Final = "layouts"

@@ -59,6 +59,9 @@ def test_g09_the_plugin_reaches_the_pools_nodes_whatever_their_taints_and_pulls_
         "keys": ["node.kubernetes.io/instance-type"],
         "values": ["p4d.24xlarge"],
     }
+    # Other pools of the same type have no adapters.
+    assert values["nodeSelector"].items() <= pool(efa=True).node_labels.items()
+    assert not values["nodeSelector"].items() <= pool().node_labels.items()
     assert values["image"]["repository"] == (
         "602401143452.dkr.ecr.eu-west-1.amazonaws.com/eks/aws-efa-k8s-device-plugin"
     )
