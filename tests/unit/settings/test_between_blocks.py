@@ -31,8 +31,8 @@ NOBODY_VALIDATES = (
     "gpu_software"
 )
 NOTHING_IS_PROVEN = (
-    "proves nothing, because there is no node group and Karpenter's pools are left out; set node_pools: true, which buys "
-    "a node of each, or validate_new_nodes: true on a pool, or remove validation"
+    "proves nothing, because there is no node group and Karpenter's pools are left out; set node_pools: true, which "
+    "buys a node of each, or validate_new_nodes: true on a pool, or remove validation"
 )
 
 
@@ -80,7 +80,7 @@ def test_g08_a_validation_that_proves_nothing_is_refused_with_what_would() -> No
 
 
 def test_g08_a_validation_that_proves_something_is_not() -> None:
-    pools = {"g5": {}}
+    pools: dict[str, object] = {"g5": {}}
     bought = {"kind": "operator", "validation": {"node_pools": True}}
     assert _validation(node_pools=pools, node_groups={"inference": {}}) == []
     assert _validation(node_pools={"g5": {"validate_new_nodes": True}}) == []
