@@ -53,6 +53,11 @@ class Server(Block):
     image_size_gb: float | None = Field(default=None, gt=0)
     """Unpacked size of ``image`` in GB: a rollout waits for its pull. The public image's size by default."""
 
+    prefetch: bool = False
+    """Have every node that the server may run on pull its image as soon as it joins, by a DaemonSet. For nodes that are
+    there before the pod is: groups, warm nodes, nodes of other work. Off by default, because the image takes the room
+    on every one of them. The image must have ``/bin/true``."""
+
     _public_image: ClassVar[images.Image]
 
     @field_validator("gpu_types")

@@ -4,6 +4,7 @@ Builds
     Deployment           the servers, on GPU nodes of the models asked for
     Service              a ClusterIP, reachable from inside the cluster only
     PodDisruptionBudget  with two replicas or more: one goes at a time
+    DaemonSet            on request: nodes pull the image before a server needs it
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any, Final
 import pulumi
 import pulumi_kubernetes as k8s
 
+from eks_gpu.facts import labels
 from eks_gpu.foundation.arguments import Problem, missing, refuse
 from eks_gpu.foundation.cluster_connection import ClusterConnection
 from eks_gpu.foundation.component import Component
@@ -23,6 +25,7 @@ from eks_gpu.gpu.gpu_software import GpuSoftware
 from eks_gpu.settings.gpu_pool import RootVolume
 from eks_gpu.settings.model_server import Server
 from eks_gpu.storage.model_cache import CacheClaim
+from eks_gpu.workloads import image_prefetch
 from eks_gpu.workloads.server_manifest import (
     Program,
     ServerPlan,
@@ -93,6 +96,7 @@ class ModelServer(Component):
         self.deployment = self._deployment()
         self._service()
         self._disruption_budget()
+        self._image_prefetch()
         port = program.endpoints.http_port
         self.url = pulumi.Output.format("http://{0}.{1}:{2}", self._first_name, args.namespace, port)
         self.register_outputs({"url": self.url})
@@ -122,6 +126,23 @@ class ModelServer(Component):
         return k8s.policy.v1.PodDisruptionBudget(
             self.child_name("disruption-budget"),
             **self._manifest(disruption_budget_spec(self._plan)),
+            opts=self.child_opts(provider=self._args.cluster.provider, depends_on=self._args.after),
+        )
+
+    def _image_prefetch(self) -> k8s.apps.v1.DaemonSet | None:
+        if not self._plan.server.prefetch:
+            return None
+        manifest = self._manifest(image_prefetch.daemon_set_spec(self._plan))
+        # It has a name of its own, and a deployment does not wait until every node has pulled.
+        manifest["metadata"] = {
+            **manifest["metadata"],
+            "name": f"{self._first_name}-{image_prefetch.APPLICATION}",
+            "labels": manifest["spec"]["selector"]["matchLabels"],
+            "annotations": {labels.SKIP_AWAIT: "true"},
+        }
+        return k8s.apps.v1.DaemonSet(
+            self.child_name(image_prefetch.APPLICATION),
+            **manifest,
             opts=self.child_opts(provider=self._args.cluster.provider, depends_on=self._args.after),
         )
 

@@ -15,7 +15,7 @@ from eks_gpu.gpu.gpu_software import GpuSoftware
 from eks_gpu.planning.advertised import Partitions, Shares, Split
 from eks_gpu.planning.offer import Offer
 from eks_gpu.planning.start_up import StartUpBudget
-from eks_gpu.recording import Recording, record
+from eks_gpu.recording import RecordedResource, Recording, record
 from eks_gpu.settings.workloads import Vllm
 from eks_gpu.storage.model_cache import CacheClaim
 from eks_gpu.workloads.server_manifest import ServerPlan, pod_spec
@@ -25,6 +25,7 @@ from tests.support.clusters import cluster
 DEPLOYMENT = "kubernetes:apps/v1:Deployment"
 SERVICE = "kubernetes:core/v1:Service"
 BUDGET = "kubernetes:policy/v1:PodDisruptionBudget"
+DAEMON_SET = "kubernetes:apps/v1:DaemonSet"
 ELASTIC = 500 * 2**20
 BLOCK: dict[str, object] = {"model": "Qwen/Qwen2.5-7B-Instruct", "gpu_types": ("a10g", "l4")}
 
@@ -216,6 +217,37 @@ def test_w09_several_replicas_wish_to_be_in_several_zones() -> None:
 
 def test_n09_a_single_replica_has_no_wish_that_would_make_karpenter_choose_a_zone_before_a_price() -> None:
     assert "topologySpreadConstraints" not in pod(build(server(replicas=1)))
+
+
+def test_n08_the_image_is_pulled_ahead_only_on_request() -> None:
+    assert build().of_type(DAEMON_SET) == ()
+
+
+def test_n08_every_node_that_a_server_may_run_on_pulls_its_image_as_soon_as_it_joins() -> None:
+    recording = build(server(prefetch=True))
+    template = recording.one(DAEMON_SET)["spec"]["template"]["spec"]
+
+    (image,) = template["initContainers"]
+    assert (image["image"], image["command"]) == (images.VLLM.reference, ["/bin/true"])
+    required = "requiredDuringSchedulingIgnoredDuringExecution"
+    assert template["affinity"] == {"nodeAffinity": {required: pod(recording)["affinity"]["nodeAffinity"][required]}}
+    assert template["tolerations"] == pod(recording)["tolerations"]
+
+
+def test_n08_pulling_ahead_takes_no_gpu_and_is_nobodys_server() -> None:
+    recording = build(server(prefetch=True))
+    prefetch = recording.one(DAEMON_SET)
+
+    assert not any("nvidia.com" in name for box in _boxes(prefetch) for name in box["resources"]["requests"])
+    assert prefetch["metadata"]["annotations"] == {"pulumi.com/skipAwait": "true"}
+    carried = prefetch["spec"]["template"]["metadata"]["labels"]
+    assert not recording.one(SERVICE)["spec"]["selector"].items() <= carried.items()
+    assert "workload" not in carried
+
+
+def _boxes(workload: RecordedResource) -> list[Mapping[str, Any]]:
+    spec = workload["spec"]["template"]["spec"]
+    return [*spec["initContainers"], *spec["containers"]]
 
 
 def test_w10_the_image_is_pinned() -> None:
