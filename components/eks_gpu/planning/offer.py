@@ -39,7 +39,7 @@ class Offer:
     @property
     def resources(self) -> tuple[str, ...]:
         """The names by which pods ask for its GPUs or parts of them."""
-        return tuple(sorted({name for kind in self.types for name in advertised(kind, self.split)}))
+        return tuple(sorted({name for kind in self.types for name in self.on(kind)}))
 
     def on(self, instance: InstanceType) -> dict[str, int]:
         """Return what one of its nodes of the type advertises: resource name to how many."""
