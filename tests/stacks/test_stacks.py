@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -12,6 +13,9 @@ from eks_gpu.planning.unknown import UNKNOWN
 from tests.support.golden import Golden
 
 GOLDEN = Path(__file__).parent / "golden"
+
+_HASHED = re.compile(r"(kubernetes:batch/v1:Job::[a-z0-9-]+)-[0-9a-f]{10}$")
+"""A Job whose name says what is in it: another content is another Job, on purpose."""
 
 
 def test_obeys_every_rule_of_its_environment(stack: Recorded) -> None:
@@ -31,7 +35,7 @@ def test_answers_every_question_of_the_rules(stack: Recorded) -> None:
 
 def test_inventory_of_urns_is_as_reviewed(stack: Recorded, golden: Golden) -> None:
     """A line out and a line in is a resource destroyed and made again, unless an alias says otherwise."""
-    urns = [resource.urn.split("::", 2)[2] for resource in stack.recording.resources]
+    urns = [_HASHED.sub(r"\1-<content>", resource.urn.split("::", 2)[2]) for resource in stack.recording.resources]
     path = GOLDEN / f"{stack.stack}.urns.txt"
     assert golden(path, "\n".join(urns) + "\n"), f"{path.name} differs; run pytest --update-golden and review the diff"
 
