@@ -21,7 +21,9 @@ RESERVED_ZONE: Final = "us-east-1b"
 RESERVATION: Final = "cr-0123456789abcdef0"
 """A reservation of p4d.24xlarge that the market of the tests has in that zone."""
 
-PROD: Final = stack_pools("prod")
+PROD: Final = {name: {**block, "validate_new_nodes": False} for name, block in stack_pools("prod").items()}
+"""The pools of production. Nobody proves GPUs here, and new nodes would stay closed."""
+
 G5, P4D = PROD["g5"], PROD["p4d"]
 ONLY_G5: Final = {"g5": G5}
 

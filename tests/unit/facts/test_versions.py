@@ -38,10 +38,15 @@ def test_w10_an_image_has_a_tag_that_does_not_float(image: images.Image) -> None
     assert image.source
 
 
-def test_every_add_on_has_a_version_for_every_kubernetes_version() -> None:
+def test_g07_every_add_on_has_a_version_for_every_kubernetes_version() -> None:
     for name, by_version in ADD_ONS.items():
         assert tuple(by_version) == KUBERNETES_VERSIONS, name
         assert all(add_on.name == name and add_on.kubernetes == key for key, add_on in by_version.items())
+
+
+def test_g07_both_families_have_a_release_for_every_kubernetes_version() -> None:
+    for releases in (ami.AL2023_RELEASE_VERSIONS, ami.BOTTLEROCKET_RELEASE_VERSIONS):
+        assert tuple(releases) == KUBERNETES_VERSIONS
 
 
 def test_kube_proxy_follows_kubernetes() -> None:
