@@ -298,7 +298,7 @@ def test_no_process_outlives_the_folder_of_its_sandbox(spare: Checkout) -> None:
 
     shutil.rmtree(spare.directory)
 
-    eventually(lambda: not any(start_time(pid) for pid in pids), "the end of every part")
+    assert eventually(lambda: not any(start_time(pid) for pid in pids), "the end of every part")
 
 
 def test_an_interrupted_start_can_be_continued_and_stopped(spare: Checkout) -> None:

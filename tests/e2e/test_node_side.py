@@ -111,7 +111,7 @@ def test_shared_gpus_are_advertised_as_the_configuration_of_their_node_says(clus
 
     kube.create(manifests.device_plugin())
 
-    eventually(lambda: advertised(kube) == {resources.GPU_SHARED: "12"}, "twelve shares are advertised")
+    assert eventually(lambda: advertised(kube) == {resources.GPU_SHARED: "12"}, "twelve shares are advertised")
 
 
 def test_an_image_without_driver_has_no_gpu_whatever_runs_there(cluster: Cluster, kube: Api) -> None:
@@ -196,7 +196,7 @@ def test_a_cluster_policy_is_ready_when_operator_and_operands_are(cluster: Clust
     eventually(lambda: _state(kube) == "notReady", "the policy waits for its operand")
 
     kube.delete("apps/v1", "DaemonSet", "operand", NAMESPACE)
-    eventually(lambda: _state(kube) == "ready", "the policy is ready")
+    assert eventually(lambda: _state(kube) == "ready", "the policy is ready")
 
 
 def _as_gpu_group(**changes: object) -> dict[str, Any]:

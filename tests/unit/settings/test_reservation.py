@@ -25,8 +25,15 @@ def _refusal(**reservation: Any) -> str:  # noqa: ANN401 - settings as YAML has 
 
 
 def test_n11_a_reservation_that_matches_is_taken() -> None:
-    RESERVATION.refuse_mismatch(zones=("us-east-1a",), instance_types=("p5.48xlarge",), nodes=2)
-    Reservation(on_demand_id="cr-0a").refuse_mismatch(zones=None, instance_types=("g5.xlarge",), nodes=450)
+    anything = Reservation(on_demand_id="cr-0a")
+    for reservation, pool in (
+        (RESERVATION, {"zones": ("us-east-1a",), "instance_types": ("p5.48xlarge",), "nodes": 2}),
+        (anything, {"zones": None, "instance_types": ("g5.xlarge",), "nodes": 450}),
+    ):
+        try:
+            reservation.refuse_mismatch(**pool)
+        except ValueError as refusal:
+            raise AssertionError(f"{pool} matches {reservation}") from refusal
 
 
 @pytest.mark.parametrize(
