@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from enum import Enum
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -113,22 +114,40 @@ def step(api: Api, gate: Gate, memory: Memory, now: float) -> list[str]:
     """Look once at every closed node, act, and return a line for each that something was done about."""
     memory.now = now
     nodes = api.call("GET", f"/api/v1/nodes?labelSelector={gate.pool}")["items"]
-    closed = [node for node in nodes if any(each["key"] == gate.taint for each in node["spec"].get("taints", ()))]
+    closed = [node for node in nodes if _is_closed(node, gate)]
     if not closed:
         return []
     pods = api.call("GET", f"/api/v1/namespaces/{gate.namespace}/pods?labelSelector={gate.pods}")["items"]
     lines = []
     for node in closed:
-        name = node["metadata"]["name"]
-        verdict, why = judge(
-            node, [pod for pod in pods if pod["spec"].get("nodeName") == name], now, gate.limit_seconds
-        )
-        if verdict is Verdict.OPEN:
-            _open(api, gate, node)
-            lines.append(f"{name}: opened, {why}")
-        elif verdict is Verdict.REPLACE:
-            lines += _replace(api, gate, memory, node, why)
+        try:
+            lines += _act(api, gate, memory, node, [pod for pod in pods if _is_on(pod, node)])
+        except OSError as error:
+            # The others must not wait for a node whose change is refused.
+            lines.append(f"{node['metadata']['name']}: is tried again, the API server refused: {error}")
     return lines
+
+
+def _is_closed(node: Object, gate: Gate) -> bool:
+    """Return whether a node waits for its proof. One that had it, and that somebody closed again, is not ours."""
+    proven = gate.validated in node["metadata"].get("labels", {})
+    return not proven and any(each["key"] == gate.taint for each in node["spec"].get("taints", ()))
+
+
+def _is_on(pod: Object, node: Object) -> bool:
+    """Return whether a pod is on this very node, and not left over from another that had the same name before."""
+    about, born = pod["metadata"], node["metadata"]["creationTimestamp"]
+    here = pod["spec"].get("nodeName") == node["metadata"]["name"]
+    return here and not about.get("deletionTimestamp") and bool(about["creationTimestamp"] >= born)
+
+
+def _act(api: Api, gate: Gate, memory: Memory, node: Object, pods: Iterable[Object]) -> list[str]:
+    """Judge one node, act, and return what was done."""
+    verdict, why = judge(node, pods, memory.now, gate.limit_seconds)
+    if verdict is Verdict.OPEN:
+        _open(api, gate, node)
+        return [f"{node['metadata']['name']}: opened, {why}"]
+    return _replace(api, gate, memory, node, why) if verdict is Verdict.REPLACE else []
 
 
 def _open(api: Api, gate: Gate, node: Object) -> None:
@@ -205,7 +224,7 @@ def watch(api: Api, gate: Gate, memory: Memory, alive: Path) -> None:
         for line in step(api, gate, memory, datetime.now(timezone.utc).timestamp()):  # noqa: UP017 - any Python 3
             sys.stdout.write(line + "\n")
         alive.touch()
-    except OSError as error:
+    except (OSError, HTTPException, ValueError) as error:
         sys.stdout.write(f"the API server did not answer as expected, and is asked again: {error}\n")
     sys.stdout.flush()
 

@@ -45,7 +45,7 @@ def _node(name: str = "node-1", *, closed: bool = True, owned: bool = True, pool
 def _pod(node: str = "node-1", *, ready: bool = False, checks: tuple[dict[str, Any], ...] = ()) -> dict[str, Any]:
     conditions = [{"type": "Ready", "status": "True" if ready else "False"}]
     status = {"conditions": conditions, "initContainerStatuses": list(checks)}
-    return {"spec": {"nodeName": node}, "status": status}
+    return {"metadata": {"creationTimestamp": BORN}, "spec": {"nodeName": node}, "status": status}
 
 
 def _check(state: Mapping[str, Any], *, restarts: int, last: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -90,6 +90,38 @@ def test_n07_a_node_whose_checks_go_on_stays_closed() -> None:
 def test_the_pods_of_other_nodes_open_nothing() -> None:
     api = FakeApi([_node()], [_pod("node-2", ready=True)])
     assert step(api, GATE, Memory(), NOON) == []
+
+
+def test_a_pod_left_over_from_a_node_of_the_same_name_proves_nothing() -> None:
+    older, going = _pod(ready=True), _pod(ready=True)
+    older["metadata"]["creationTimestamp"] = "2026-11-21T11:59:59Z"
+    going["metadata"]["deletionTimestamp"] = BORN
+    api = FakeApi([_node()], [older, going])
+    assert step(api, GATE, Memory(), NOON) == []
+    assert api.changes == []
+
+
+def test_a_proven_node_that_somebody_closed_again_is_never_given_back() -> None:
+    node = _node()
+    node["metadata"]["labels"]["eks-gpu.io/validated"] = "true"
+    api = FakeApi([node], [])
+    assert step(api, GATE, Memory(), NOON + 10 * LIMIT) == []
+    assert api.changes == []
+
+
+def test_n07_a_node_whose_change_is_refused_does_not_keep_the_others_closed() -> None:
+    class Refuses(FakeApi):
+        def call(self, verb: str, path: str, body: object = None) -> dict[str, Any]:
+            if path.endswith("/node-1"):
+                raise OSError("HTTP Error 422: Unprocessable Entity")
+            return super().call(verb, path, body)
+
+    api = Refuses([_node("node-1"), _node("node-2")], [_pod("node-1", ready=True), _pod("node-2", ready=True)])
+    assert step(api, GATE, Memory(), NOON) == [
+        "node-1: is tried again, the API server refused: HTTP Error 422: Unprocessable Entity",
+        "node-2: opened, its GPUs are proven",
+    ]
+    assert [path for _, path, _ in api.changes] == ["/api/v1/nodes/node-2"]
 
 
 def test_nodes_that_are_open_are_left_alone() -> None:
