@@ -46,6 +46,10 @@ class Check:
     """Whether the pods of a Job do it together."""
     memory_gib: int = 2
     """Of the host's memory."""
+    shared_memory: bool = False
+    """Whether it needs more of ``/dev/shm`` than Kubernetes gives. What needs no more leaves it alone: where GPUs are
+    shared by MPS, the device plugin mounts there what a client and the MPS server share (NVIDIA/k8s-device-plugin
+    v0.20.0, ShmDir in the MPS daemon), and a volume of the pod would hide it."""
 
 
 def script_files() -> NamedFiles:
@@ -111,4 +115,5 @@ def _collective(
         variables=told,
         meets=meets,
         memory_gib=4 * kind.gpu_count,
+        shared_memory=True,
     )

@@ -135,12 +135,18 @@ def check_container(check: Check) -> Part:
         "env": _environment(check),
         "securityContext": _security(check),
         "terminationMessagePolicy": "FallbackToLogsOnError",
-        "volumeMounts": [
-            {"name": _SCRIPTS, "mountPath": FOLDER, "readOnly": True},
-            {"name": _SHARED_MEMORY, "mountPath": "/dev/shm"},  # noqa: S108 - the container's own
-            {"name": _SCRATCH, "mountPath": "/tmp"},  # noqa: S108 - a volume of the pod
-        ],
+        "volumeMounts": _mounts(check),
     }
+
+
+def _mounts(check: Check) -> list[Part]:
+    mounts: list[Part] = [
+        {"name": _SCRIPTS, "mountPath": FOLDER, "readOnly": True},
+        {"name": _SCRATCH, "mountPath": "/tmp"},  # noqa: S108 - a volume of the pod
+    ]
+    if check.shared_memory:
+        mounts.append({"name": _SHARED_MEMORY, "mountPath": "/dev/shm"})  # noqa: S108 - the container's own
+    return mounts
 
 
 def _environment(check: Check) -> list[Part]:

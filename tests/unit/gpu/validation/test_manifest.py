@@ -11,7 +11,7 @@ from eks_gpu.gpu.validation.proof import prove
 from eks_gpu.settings.gpu_pool import Purpose
 from eks_gpu.settings.node_group import NodeGroup
 from eks_gpu.settings.node_pool import NodePool
-from eks_gpu.settings.sharing import Sharing, TimeSlicing
+from eks_gpu.settings.sharing import Mps, Sharing, TimeSlicing
 from eks_gpu.settings.validation import Validation
 
 G5 = NodeGroup(instance_types=("g5.2xlarge",), count=3)
@@ -128,7 +128,14 @@ def test_w05_pytorch_has_shared_memory_within_its_limit() -> None:
     [shared] = [volume["emptyDir"] for volume in pod["volumes"] if volume["name"] == "shared-memory"]
     assert shared == {"medium": "Memory", "sizeLimit": "1Gi"}
     mount = {"name": "shared-memory", "mountPath": "/dev/shm"}  # noqa: S108 - the container's own
-    assert all(mount in each["volumeMounts"] for each in _containers(pod))
+    has_it = {each["name"] for each in _containers(pod) if mount in each["volumeMounts"]}
+    assert has_it == {"all-reduce-node", "all-reduce-nodes"}
+
+
+def test_g03_a_pod_with_a_share_hides_nothing_that_the_device_plugin_mounts_for_mps() -> None:
+    limited = G5.model_copy(update={"sharing": Sharing(mps=Mps(replicas=4))})
+    paths = {mount["mountPath"] for each in _containers(_pod(limited)) for mount in each["volumeMounts"]}
+    assert paths == {"/checks", "/tmp"}  # noqa: S108 - a volume of the pod
 
 
 def test_g09_the_pods_find_the_first_of_them_before_they_are_ready() -> None:
