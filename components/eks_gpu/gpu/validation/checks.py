@@ -100,7 +100,16 @@ def all_reduce_across(kind: InstanceType, *, nodes: int) -> Check:
 
 def _dcgm(name: str, *, test: str, parameters: str) -> Check:
     variables = {"NAME": name, "TEST": test, "PARAMETERS": parameters}
-    return Check(name=name, image=images.DCGM, script="diagnostic.sh", variables=variables, root=True, memory_gib=4)
+    return Check(
+        name=name,
+        image=images.DCGM,
+        script="diagnostic.sh",
+        variables=variables,
+        root=True,
+        memory_gib=4,
+        # Its tests run CUDA on all GPUs at once. They have them whole, so nothing of MPS is hidden.
+        shared_memory=True,
+    )
 
 
 def _collective(
