@@ -45,14 +45,16 @@ _REBOOTED_ALL_THE_SAME: Mapping[int, str] = MappingProxyType(
 
 _OTHER_REASONS: Mapping[str, str] = MappingProxyType(
     {
+        "NvidiaDeviceCountMismatch": REPLACE,
         "NvidiaDoubleBitError": REBOOT,
         "NvidiaNVLinkError": REPLACE,
         "NvidiaFabricError": REPLACE,
         "FabricManagerNotRunning": REBOOT,
     }
 )
-"""What the agent says besides XIDs, and does nothing about by default. A fabric that did not train persists across
-reboots (reasons.yaml); uncorrectable memory errors are retired at the next reset, as with XID 48."""
+"""What the agent says besides XIDs, and does nothing about by default. A GPU that is missing is paid for like the
+others; a fabric that did not train persists across reboots (reasons.yaml); uncorrectable memory errors are retired at
+the next reset, as with XID 48."""
 
 
 def xid_reason(number: int) -> str:

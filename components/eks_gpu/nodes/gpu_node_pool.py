@@ -171,6 +171,7 @@ def _problems(name: str, args: GpuNodePoolArgs) -> list[Problem]:
     problems = [*pool_problems(name, args.settings, args.cluster), *image_problems(args.settings, args.cluster)]
     if args.weight is not None and not LOWEST <= args.weight <= HIGHEST:
         problems.append(Problem("weight", f"{args.weight} is no weight; give {LOWEST} to {HIGHEST}, or leave it out"))
+    reservation = args.settings.reservation
     reserved = Capacity.RESERVED in args.settings.capacity
     if reserved and not _reservations(args):
         problems.append(
@@ -184,11 +185,17 @@ def _problems(name: str, args: GpuNodePoolArgs) -> list[Problem]:
             Problem("reservation_ids", "are given, but settings.capacity does not include reserved; add it")
         )
     zones = zones_of(args.settings, args.cluster)
-    zone = args.settings.reservation.zone if args.settings.reservation is not None else None
+    zone = reservation.zone if reservation is not None else None
     if zone is not None and zone not in zones:
         problems.append(
             Problem(
                 "settings.reservation.zone", f"is {zone}, where the pool buys nothing; its zones are {', '.join(zones)}"
+            )
+        )
+    if args.placement_group_name is not None and reservation is not None and reservation.is_capacity_block:
+        problems.append(
+            Problem(
+                "placement_group_name", "is given, but a capacity block belongs to no placement group; leave it out"
             )
         )
     problems += [

@@ -49,8 +49,8 @@ class NodeGroup(GpuPool):
     """Capacity that was reserved before; needed for, and only for, capacity reserved."""
 
     placement_group: bool | None = None
-    """Place all nodes close together, in a cluster placement group of their own. When left out: with efa, unless the
-    capacity is reserved, because a reservation decides the place itself."""
+    """Place all nodes close together, in a cluster placement group of their own, which is in one zone. When left out:
+    with efa and one zone, unless the capacity is reserved, because a reservation decides the place itself."""
 
     node_repair: NodeRepair = NodeRepair()
     """Automatic repair of unhealthy nodes."""
@@ -96,7 +96,8 @@ class NodeGroup(GpuPool):
             refuse_impossible_efa(self.types)
             self._one_zone("EFA does not reach from one zone into another")
         if self.placement_group:
-            self._one_zone("a cluster placement group is within one zone")
+            # One node, too: its replacement comes while it is there, and could not come to another zone.
+            self._one_zone("a cluster placement group is within one zone", always=True)
             if self.reservation is not None:
                 raise ValueError(
                     "placement_group makes a new group, but a reservation was made outside of it and would not be "
@@ -115,5 +116,5 @@ class NodeGroup(GpuPool):
     def makes_placement_group(self) -> bool:
         """Whether the group gets a cluster placement group of its own."""
         if self.placement_group is None:
-            return self.efa and self.reservation is None
+            return self.efa and self.reservation is None and len(self.zones or ()) == 1
         return self.placement_group

@@ -24,6 +24,10 @@ def test_n07_what_nvidia_resets_is_rebooted_and_all_else_is_replaced() -> None:
     )
 
 
+def test_n07_a_node_with_fewer_gpus_than_its_type_has_is_a_new_instance() -> None:
+    assert node_repair.repairs()["NvidiaDeviceCountMismatch"] == node_repair.REPLACE
+
+
 def test_m01_a_row_remap_takes_effect_by_a_reboot_and_one_that_failed_is_a_new_instance() -> None:
     repairs = node_repair.repairs()
 

@@ -369,6 +369,18 @@ def test_reserved_capacity_without_a_reservation_is_refused() -> None:
         _record(settings)
 
 
+def test_n11_a_capacity_block_takes_no_placement_group() -> None:
+    settings = NodePool(
+        instance_types=("p4d.24xlarge",),
+        max_gpus=8,
+        capacity=(Capacity.RESERVED,),
+        reservation=Reservation(capacity_block_id="cr-0b"),
+    )
+
+    with pytest.raises(pulumi.InputPropertiesError, match="placement_group_name: is given, but a capacity block"):
+        _record(settings, placement_group="close")
+
+
 def test_n11_a_reservation_in_another_zone_is_refused() -> None:
     settings = NodePool(
         instance_types=("p4d.24xlarge",),

@@ -187,8 +187,14 @@ def test_g09_nodes_with_adapters_are_placed_close_together_unless_told_otherwise
     assert NodeGroup.model_validate({**G5, "zones": ["us-east-1a"], "placement_group": True}).makes_placement_group
 
 
-def test_a_placement_group_over_several_zones_is_refused() -> None:
-    assert _refusal(**G5, placement_group=True) == (
+def test_g09_one_node_with_adapters_that_may_be_in_any_zone_is_bound_to_none_by_a_placement_group() -> None:
+    assert not NodeGroup.model_validate({**P4D, "count": 1, "zones": None}).makes_placement_group
+    assert NodeGroup.model_validate({**P4D, "count": 1}).makes_placement_group
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_placement_group_over_several_zones_is_refused(count: int) -> None:
+    assert _refusal(**{**G5, "count": count, "placement_group": True}) == (
         "a cluster placement group is within one zone, but the group may use every zone; give one, such as zones: "
         "[us-east-1a]"
     )
