@@ -31,6 +31,10 @@ _HOST_TEST: Final = "pcie"
 _HOST_PARAMETER: Final = "pcie.h2d_d2h_single_pinned.min_bandwidth"
 """GB/s, in each direction and in both at once (NVIDIA/DCGM nvvs/include/PluginStrings.h, PCIE_STR_MIN_BANDWIDTH)."""
 
+_ALLOWED: Final = "pcie.is_allowed=true"
+"""Without, DCGM skips the test on every GPU model that its list of models (nvvs/diag-skus.yaml) has not yet, and a test
+that was skipped proves nothing (NVIDIA/DCGM nvvs/plugin_src/pcie: the parameter is false by default)."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
@@ -79,7 +83,7 @@ def diagnostic(level: int) -> Check:
 def host_bandwidth(kind: InstanceType) -> Check:
     """Return the check of the way between host and GPU, against what the catalogue expects of the type."""
     least = gpu_links.least_host_bandwidth(kind)
-    return _dcgm("host-bandwidth", test=_HOST_TEST, parameters=f"{_HOST_PARAMETER}={least:g}")
+    return _dcgm("host-bandwidth", test=_HOST_TEST, parameters=f"{_HOST_PARAMETER}={least:g};{_ALLOWED}")
 
 
 def all_reduce(kind: InstanceType) -> Check:
