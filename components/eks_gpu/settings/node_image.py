@@ -41,6 +41,12 @@ that VPCs, services and pods have addresses of, names within VPC and cluster, an
 MIME_BOUNDARY: Final = "GPU-NODE"
 """The line, after two hyphens, that parts user data."""
 
+_KARPENTERS_BOUNDARY: Final = "//"
+"""The same in what Karpenter makes of it (Karpenter 1.14.1, pkg/providers/amifamily/bootstrap/mime, checked
+2026-11-21)."""
+
+_ENDINGS: Final = (END_OF_FILE, f"--{MIME_BOUNDARY}", f"--{_KARPENTERS_BOUNDARY}")
+
 _REGISTRY: Final = r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?(:[0-9]{1,5})?$"
 _ENDPOINT: Final = r"^https?://[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]{1,5})?(/[A-Za-z0-9._/-]*)?$"
 _PROXY_URL: Final = r"^https?://[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]{1,5})?/?$"
@@ -105,7 +111,7 @@ class ExtraFile(Block):
             )
         if _TEXT.fullmatch(self.content) is None:
             raise ValueError("content is not plain ASCII text; put anything else into a container image")
-        ending = [line for line in self.content.splitlines() if line.startswith((END_OF_FILE, f"--{MIME_BOUNDARY}"))]
+        ending = [line for line in self.content.splitlines() if line.startswith(_ENDINGS)]
         if ending:
             raise ValueError(f"content has the line {ending[0]}, which ends the file within user data; change it")
         return self

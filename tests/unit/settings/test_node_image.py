@@ -82,6 +82,7 @@ def test_a_proxy_for_http_on_bottlerocket_is_refused_with_what_works_instead() -
         ({"extra_files": [{**FILE, "content": "schön"}]}, "is not plain ASCII text"),
         ({"extra_files": [{**FILE, "content": "a\nEND-OF-EXTRA-FILE\nrm -rf /"}]}, "has the line END-OF-EXTRA-FILE"),
         ({"extra_files": [{**FILE, "content": "a\n--GPU-NODE\nb"}]}, "has the line --GPU-NODE"),
+        ({"extra_files": [{**FILE, "content": "a\n--//\nb"}]}, "has the line --//"),
         ({"extra_files": [{**FILE, "mode": "644"}]}, "should match pattern"),
         ({"extra_files": [{**FILE, "mode": 420}]}, "should be a valid string"),
         (
