@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from eks_gpu.facts import dcgm_exporter
+from eks_gpu.facts import dcgm_exporter, namespaces
+from eks_gpu.nodes import warm_capacity
 from eks_gpu.observability.alerts import recording
 from eks_gpu.observability.alerts.alert import Alert, Severity, Subject
 from eks_gpu.observability.alerts.promql import GPU, minutes
@@ -10,6 +11,11 @@ from eks_gpu.settings.monitoring import AlertThresholds
 
 _RECENT = "15m"
 """Smooths the pauses between requests. The alert's own hold makes the hour."""
+
+_PLACEHOLDERS = (
+    f'{dcgm_exporter.NAMESPACE}="{namespaces.KUBE_SYSTEM}",{dcgm_exporter.POD}=~".+-{warm_capacity.SUFFIX}-.+"'
+)
+"""The pods that keep nodes of a pool ready (``warm_nodes``)."""
 
 _PRICE = '{{ if gt $value 0.0 }}{{ $value | printf "%.2f" }} USD an hour{{ else }}an unknown price{{ end }}'
 
@@ -68,10 +74,10 @@ def alerts(thresholds: AlertThresholds) -> tuple[Alert, ...]:
 
 
 def _cost_of_holders(condition: str) -> str:
-    """Return dollars an hour by pod for the GPUs that meet the condition."""
+    """Return dollars an hour by pod for the GPUs that meet the condition; placeholders are meant to do nothing."""
     return (
         f"sum by ({dcgm_exporter.NODE}, {dcgm_exporter.NAMESPACE}, {dcgm_exporter.POD}) (\n"
-        f"  {recording.HOLDERS}\n"
+        f"  ({recording.HOLDERS} unless {recording.HOLDERS}{{{_PLACEHOLDERS}}})\n"
         f"  * on ({GPU}) group_left () ({recording.PRICE} and on ({GPU}) ({condition}))\n"
         f")"
     )
