@@ -178,6 +178,7 @@ def _gpus_are_shared_as_their_owner_can(platform: Data) -> Iterator[Problem]:
             sharing_of(pool),
             models_of(names_in(pool.get("instance_types"))),
             warm=bool(pool.get("warm_nodes")),
+            closed=pool.get("validate_new_nodes") is True,
         )
         for location, pool in _pools(platform)
     ]

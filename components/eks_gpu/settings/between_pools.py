@@ -12,6 +12,7 @@ from eks_gpu.facts.instances import CATALOGUE
 from eks_gpu.settings.problems import Location, Problem
 from eks_gpu.settings.sharing import (
     Sharing,
+    refuse_checks_beside_mps,
     refuse_disagreement,
     refuse_on_demand,
     refuse_placeholders,
@@ -34,6 +35,8 @@ class SharingPool:
     """Its GPU model, with the memory in MiB; none when it is not known."""
     warm: bool = False
     """Whether placeholders keep nodes of it ready."""
+    closed: bool = False
+    """Whether its new nodes are proven before workloads come to them."""
 
     @property
     def profiles(self) -> frozenset[str]:
@@ -73,6 +76,8 @@ def problems_of_sharing(owner: Mapping[str, object], pools: list[SharingPool]) -
     for pool in pools:
         if pool.warm:
             yield from _refused(refuse_placeholders, pool.shared_as(default), pool.location, "warm_nodes")
+        if pool.closed:
+            yield from _refused(refuse_checks_beside_mps, pool.shared_as(default), pool.location, "validate_new_nodes")
 
 
 def models_of(instance_types: Iterable[str]) -> tuple[tuple[str, int], ...]:

@@ -197,6 +197,20 @@ def refuse_placeholders(sharing: Sharing) -> None:
         )
 
 
+def refuse_checks_beside_mps(sharing: Sharing) -> None:
+    """Refuse MPS where new nodes are proven by pods that ask for no GPU; raise ``ValueError``.
+
+    The MPS daemon puts each GPU into compute mode EXCLUSIVE_PROCESS (NVIDIA/k8s-device-plugin v0.20.0,
+    MPS daemon, Start), so that CUDA works only for those that the device plugin made its clients.
+    """
+    if sharing.mps is not None:
+        raise ValueError(
+            "does not go with sharing mps: the MPS daemon has the GPUs for itself and its clients, so the checks of a "
+            "new node would find them busy, and every node would be given back; remove validate_new_nodes, or share "
+            "by time_slicing or not at all"
+        )
+
+
 def refuse_beside_own_plugin(sharing: Sharing) -> None:
     """Refuse sharing on nodes whose image runs a device plugin of its own; raise ``ValueError``."""
     if sharing != Sharing():

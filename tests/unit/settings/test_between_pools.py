@@ -39,6 +39,19 @@ def test_g03_placeholders_hold_no_shares() -> None:
     assert problems(gpu_software=sliced, node_pools={"g5": {**warm, "sharing": {}}}) == []
 
 
+def test_n07_new_nodes_are_not_proven_on_gpus_that_mps_has_for_itself() -> None:
+    owner = {"kind": "operator", "validation": {}}
+    limited = {"mps": {"replicas": 2}}
+    closed = {"instance_types": ["g5.xlarge"], "max_gpus": 2, "validate_new_nodes": True}
+    [problem] = problems(gpu_software={**owner, "sharing": limited}, node_pools={"g5": closed})
+    assert problem.startswith("node_pools.g5.validate_new_nodes: does not go with sharing mps")
+    [own] = problems(gpu_software=owner, node_pools={"g5": {**closed, "sharing": limited}})
+    assert own == problem
+    assert problems(gpu_software={**owner, "sharing": limited}, node_pools={"g5": {**closed, "sharing": {}}}) == []
+    open_ones = {"g5": {**closed, "sharing": limited, "validate_new_nodes": False}, "g6": closed}
+    assert problems(gpu_software=owner, node_pools=open_ones) == []
+
+
 def test_g04_groups_that_one_operator_cannot_serve_are_refused_together() -> None:
     single = {"mig": {"profile": "all-1g.5gb", "strategy": "single"}}
     [problem] = problems(node_groups={"one": {**P4D, "sharing": MIG}, "other": {**P4D, "sharing": single}})
