@@ -23,6 +23,9 @@ from typing import Any, Protocol
 ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 HOUR_SECONDS = 3600
 PAUSE_SECONDS = 10
+SETTLING_SECONDS = 180
+"""Age up to which a new node's failures do not count. With an NVSwitch CUDA says "system not yet initialized" until
+Fabric Manager has configured the GPUs, which may come after the node has joined; a check fails twice in seconds."""
 REQUEST_SECONDS = 30
 
 Object = Mapping[str, Any]
@@ -81,14 +84,14 @@ class Memory:
 
 def judge(node: Object, pods: Iterable[Object], now: float, limit_seconds: float) -> tuple[Verdict, str]:
     """Return what is to be done about a closed node, and why. ``pods`` are those with the checks on it."""
+    age = now - datetime.fromisoformat(node["metadata"]["creationTimestamp"]).timestamp()
     for pod in pods:
         status = pod.get("status", {})
         if any(each["type"] == "Ready" and each["status"] == "True" for each in status.get("conditions", ())):
             return Verdict.OPEN, "its GPUs are proven"
         for check in status.get("initContainerStatuses", ()):
-            if _failed_twice(check):
+            if age > SETTLING_SECONDS and _failed_twice(check):
                 return Verdict.REPLACE, f"{check['name']} failed: {_said(check)}"
-    age = now - datetime.fromisoformat(node["metadata"]["creationTimestamp"]).timestamp()
     if age > limit_seconds:
         return Verdict.REPLACE, f"its GPUs were not proven within {limit_seconds / 60:g} minutes"
     return Verdict.WAIT, "its GPUs are not proven yet"

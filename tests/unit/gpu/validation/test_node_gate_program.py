@@ -18,6 +18,7 @@ from eks_gpu.settings.validation import Validation
 BORN = "2026-11-21T12:00:00Z"
 NOON = 1795262400.0
 LIMIT = 20 * 60.0
+SETTLED = NOON + 181
 TAINT = {"key": "eks-gpu.io/not-validated", "value": "true", "effect": "NoSchedule"}
 OTHER = {"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}
 GATE = Gate(
@@ -132,7 +133,7 @@ def test_nodes_that_are_open_are_left_alone() -> None:
 
 def test_g08_a_check_that_failed_twice_gives_the_node_back_and_says_what_it_said() -> None:
     api = FakeApi([_node()], [_pod(checks=(_check(BACK_OFF, restarts=1, last=ENDED),))])
-    assert step(api, GATE, Memory(), NOON) == [
+    assert step(api, GATE, Memory(), SETTLED) == [
         "node-1: given back, device-count failed: device-count: FAIL expected 8 GPU devices, got 7"
     ]
     assert api.changes == [("DELETE", "/apis/karpenter.sh/v1/nodeclaims/node-1-claim", None)]
@@ -150,13 +151,19 @@ def test_g08_a_check_that_failed_twice_gives_the_node_back_and_says_what_it_said
     ids=["failed once", "waits after the first time", "runs again", "has not begun", "passed the second time"],
 )
 def test_a_check_may_fail_once_because_the_node_has_just_started(check: dict[str, Any]) -> None:
-    verdict, _ = judge(_node(), [_pod(checks=(check,))], NOON, LIMIT)
+    verdict, _ = judge(_node(), [_pod(checks=(check,))], SETTLED, LIMIT)
     assert verdict is Verdict.WAIT
+
+
+def test_a_node_whose_nvswitch_is_still_being_configured_is_not_given_back() -> None:
+    pods = [_pod(checks=(_check(BACK_OFF, restarts=3, last=ENDED),))]
+    assert judge(_node(), pods, NOON + 180, LIMIT)[0] is Verdict.WAIT
+    assert judge(_node(), pods, SETTLED, LIMIT)[0] is Verdict.REPLACE
 
 
 def test_a_check_that_says_nothing_is_named_all_the_same() -> None:
     silent = _check({"terminated": {"exitCode": 137}}, restarts=1)
-    assert judge(_node(), [_pod(checks=(silent,))], NOON, LIMIT) == (
+    assert judge(_node(), [_pod(checks=(silent,))], SETTLED, LIMIT) == (
         Verdict.REPLACE,
         "device-count failed: it said nothing",
     )
