@@ -97,6 +97,8 @@ CHANGES_OF_A_POOL: dict[str, Row] = {
         {"efa": True},
         {
             "node-class": UPDATES,
+            # Its nodes bear a label, by which the plugin for the adapters finds them.
+            "node-pool": UPDATES,
             "placement-group": CREATES,
             "efa": CREATES,
             "efa-security-group": CREATES,
