@@ -176,8 +176,9 @@ def fixed_size(count: int) -> NodeGroupScalingConfigArgsDict:
 def update_config(count: int, *, reserved: bool = False) -> NodeGroupUpdateConfigArgsDict:
     """Return how a new image or launch template reaches the nodes: one at a time, its replacement first.
 
-    A group of one node is given a percentage, which EKS rounds up to that node: "one unavailable" would say the same
-    as "the whole group at once". In a reservation the old node goes first.
+    Before the first old one goes EKS launches up to two in each zone, which no number here makes fewer. A group of one
+    node is given a percentage, which EKS rounds up to that node: "one unavailable" would say the same as "the whole
+    group at once". In a reservation the old node goes first.
     """
     config: NodeGroupUpdateConfigArgsDict = (
         {"max_unavailable": 1} if count > 1 else {"max_unavailable_percentage": _HALF}

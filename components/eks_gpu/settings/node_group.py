@@ -36,7 +36,10 @@ class NodeGroup(GpuPool):
     Its size is fixed: Karpenter is the only scaler, because two scalers would fight over the same pods. A group is for
     what must be static: a floor of inference capacity, or GPUs that MIG partitions. EC2 Auto Scaling keeps a group of
     several zones even, by terminating nodes where it must (AZRebalance; EC2 Auto Scaling user guide, "Rebalancing
-    activities", checked 2026-11-21), so training that cannot resume stays in one zone.
+    activities", checked 2026-11-21), so training that cannot resume stays in one zone. A new image or launch template
+    brings up to two more nodes in each zone until the old ones are gone (EKS user guide, "Understand each phase of
+    node updates", checked 2026-11-21), except in a reservation: quota and capacity must have room for them, and a group
+    in one zone needs least.
     """
 
     count: int = Field(ge=1, le=450)
