@@ -182,9 +182,11 @@ def _gpus_are_shared_as_their_owner_can(platform: Data) -> Iterator[Problem]:
         )
         for location, pool in _pools(platform)
     ]
-    yield from problems_of_sharing(_at(platform, "gpu_software"), pools)
+    owner = _at(platform, "gpu_software")
+    yield from problems_of_sharing(owner, pools)
     for location, server in _servers(platform):
-        yield from problems_of_server(location, _texts(server.get("gpu_types")), server.get("mig_profile"), pools)
+        asked = (_texts(server.get("gpu_types")), server.get("mig_profile"))
+        yield from problems_of_server(location, asked, owner, pools)
 
 
 def _waivers_are_given_once(platform: Data) -> Iterator[Problem]:

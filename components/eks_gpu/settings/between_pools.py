@@ -86,10 +86,18 @@ def models_of(instance_types: Iterable[str]) -> tuple[tuple[str, int], ...]:
 
 
 def problems_of_server(
-    location: Location, gpu_types: Sequence[str], profile: object, pools: list[SharingPool]
+    location: Location,
+    server: tuple[Sequence[str], object],
+    owner: Mapping[str, object],
+    pools: list[SharingPool],
 ) -> Iterator[Problem]:
-    """Yield why a server finds no GPU, or no partition, on pools that have the models it asks for (``gpu_types``)."""
+    """Yield why a server finds no GPU, or no partition, on pools that have the models it asks for.
+
+    ``server`` is its ``gpu_types`` and its ``mig_profile``, ``owner`` the ``gpu_software`` block.
+    """
+    gpu_types, profile = server
     having = [pool for pool in pools if {name for name, _ in pool.models}.intersection(gpu_types)]
+    yield from _beside_mps(location, gpu_types, sharing_of(owner) or Sharing(), having)
     offered = ", ".join(sorted({name for pool in having for name in pool.profiles})) or "none"
     if profile is None:
         if having and all(pool.profiles for pool in having):
@@ -102,6 +110,24 @@ def problems_of_server(
         yield Problem(
             (*location, "mig_profile"),
             f'is "{profile}", into which no group with {", ".join(gpu_types)} is partitioned; they offer {offered}',
+        )
+
+
+def _beside_mps(
+    location: Location, gpu_types: Sequence[str], default: Sharing, having: list[SharingPool]
+) -> Iterator[Problem]:
+    """Yield why a server cannot be a client of MPS.
+
+    A client finds its daemon through the ``/dev/shm`` that the device plugin mounts (NVIDIA/k8s-device-plugin v0.20.0,
+    MPS), and a server mounts one of its own over it, because the default of 64 MiB kills its workers.
+    """
+    shared = [str(pool.location[-1]) for pool in having if pool.shared_as(default).mps is not None]
+    if shared:
+        yield Problem(
+            (*location, "gpu_types"),
+            f"is {', '.join(gpu_types)}, which {', '.join(shared)} shares by mps: the server's own /dev/shm would hide "
+            "the one by which a client of MPS finds its daemon; share that pool by time_slicing or mig, or not at all, "
+            "or give the server another GPU model",
         )
 
 

@@ -37,7 +37,7 @@ class Mps(Block):
     """One GPU for several pods at once, each limited to its part of memory and threads by NVIDIA's MPS.
 
     A fault in one pod can still end the others. The operator only: its feature discovery marks the nodes on which the
-    MPS daemon starts.
+    MPS daemon starts. Not for pods with a ``/dev/shm`` of their own, as our model servers have: it hides the daemon's.
     """
 
     replicas: int = Field(ge=2, le=MOST_MPS_CLIENTS)

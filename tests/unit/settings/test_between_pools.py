@@ -79,6 +79,21 @@ def test_w02_a_server_finds_the_partition_that_it_asks_for() -> None:
     ]
 
 
+def test_w03_a_server_with_shared_memory_of_its_own_is_no_client_of_mps() -> None:
+    limited = {"mps": {"replicas": 2}}
+    server = {"vllm": {"gpu_types": ["a10g"]}}
+    [problem] = problems(node_groups={"slots": {**G5, "sharing": limited}}, workloads=server)
+    assert problem == (
+        "workloads.vllm.gpu_types: is a10g, which slots shares by mps: the server's own /dev/shm would hide the one by "
+        "which a client of MPS finds its daemon; share that pool by time_slicing or mig, or not at all, or give the "
+        "server another GPU model"
+    )
+    by_default = {"kind": "operator", "sharing": limited}
+    [same] = problems(gpu_software=by_default, node_groups={"slots": G5}, workloads=server)
+    assert same == problem
+    assert problems(gpu_software=by_default, node_groups={"slots": {**G5, "sharing": {}}}, workloads=server) == []
+
+
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.sampled_from(["all-1g.5gb", "mixed", "device_plugin", "a100", ""]),
     lambda inner: (
