@@ -77,6 +77,8 @@ def spare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Checkout]:
     control_plane.wipe(checkout)
 
 
+# Before pytest-xdist looks at the marks.
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark every test in this folder, so that `-m` can choose, and what shares a room shares a process.
 
