@@ -51,9 +51,9 @@ modules: $(ENVIRONMENT)
 test: build modules ## run every test but those of e2e
 	@$(PYTHON) -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 
-# Three at a time, a folder or file to one: each has a control plane of its own, which waits for most of the time.
+# Three at a time, a file to one: each has a control plane of its own, which waits for most of the time.
 e2e: build-all ## run the tests that need the real Kubernetes: API server, scheduler, Karpenter, Helm
-	@$(PYTHON) -m pytest tests/e2e --numprocesses 3 --dist loadgroup --durations=10
+	@$(PYTHON) -m pytest tests/e2e --numprocesses 3 --dist loadfile --durations=10
 
 bench: build ## measure imports, checks and previews, side by side
 	@$(PYTHON) tests/bench/run.py

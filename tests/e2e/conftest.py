@@ -77,18 +77,11 @@ def spare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Checkout]:
     control_plane.wipe(checkout)
 
 
-# Before pytest-xdist looks at the marks.
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark every test in this folder, so that `-m` can choose, and what shares a room shares a process.
-
-    What a room has built once, such as the whole local stack, is then not built by each process.
-    """
-    here = Path(__file__).parent
+    """Mark every test in this folder, so that `-m` can choose."""
     for item in items:
-        if item.path.is_relative_to(here):
+        if item.path.is_relative_to(Path(__file__).parent):
             item.add_marker("cluster")
-            item.add_marker(pytest.mark.xdist_group(item.path.relative_to(here).parts[0]))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
