@@ -48,7 +48,9 @@ def _kubernetes(checkout: Checkout) -> int | None:
         )
     elif left:
         return _complain(
-            f"Kubernetes ({plane.endpoint})", left, "`python -m sandbox exec -- kubectl` reaches it; it stays"
+            f"Kubernetes ({plane.endpoint})",
+            left,
+            "`python -m sandbox exec --kubernetes -- kubectl` reaches it; it stays",
         )
     control_plane.wipe(checkout)
     print("nothing is left in Kubernetes; it is stopped")
