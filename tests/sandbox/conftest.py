@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+import json
 import os
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from sandbox import aws
+from sandbox import aws, stacks
 from sandbox.checkout import DIRECTORY_VARIABLE, Checkout
+from sandbox.commands import project
 
 
 @pytest.fixture
@@ -18,6 +21,30 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Checko
     own.prepare()
     yield own
     aws.stop(own)
+
+
+@pytest.fixture
+def in_place_of_ours(checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
+    """Put another program, with a pack and a local stack, in the place of this checkout's own; return its folder."""
+
+    def install(name: str, *, program: str, pack: str, stack_file: str) -> Path:
+        folder = tmp_path / "program"
+        (folder / "policies").mkdir(parents=True)
+        (folder / "stacks").mkdir()
+        runtime = {"name": "python", "options": {"virtualenv": sys.prefix}}
+        described = {"name": name, "runtime": runtime, "stackConfigDir": "stacks"}
+        (folder / "Pulumi.yaml").write_text(json.dumps(described))
+        (folder / "__main__.py").write_text(program)
+        (folder / "stacks" / "Pulumi.local.yaml").write_text(stack_file)
+        (folder / "policies" / "PulumiPolicy.yaml").write_text(json.dumps({"runtime": runtime, "version": "1.0.0"}))
+        (folder / "policies" / "__main__.py").write_text(pack)
+        monkeypatch.setattr(project, "ROOT", folder)
+        # What it finds is its own tests' matter, and each takes a second and a half.
+        monkeypatch.setattr(project, "check_command", lambda _program, _stack: ["true"])
+        assert stacks.resource_counts(checkout) == {}
+        return folder
+
+    return install
 
 
 @pytest.fixture

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import random
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,7 +12,6 @@ import pytest
 from sandbox import aws, stacks
 from sandbox.checkout import ROOT, Checkout
 from sandbox.cli import main
-from sandbox.commands import project
 from sandbox.providers.aws.provider import Aws
 from tests.support.killing import Command, Moment, Outcome, Victims, run_and_kill
 
@@ -94,23 +93,9 @@ STEPS = 32
 
 
 @pytest.fixture
-def program(checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def program(in_place_of_ours: Callable[..., Path]) -> Path:
     """Put a program with a bit of everything in the place of this checkout's own."""
-    folder = tmp_path / "program"
-    (folder / "policies").mkdir(parents=True)
-    (folder / "stacks").mkdir()
-    runtime = {"name": "python", "options": {"virtualenv": sys.prefix}}
-    described = {"name": "gpus", "runtime": runtime, "stackConfigDir": "stacks"}
-    (folder / "Pulumi.yaml").write_text(json.dumps(described))
-    (folder / "__main__.py").write_text(PROGRAM)
-    (folder / "stacks" / "Pulumi.local.yaml").write_text("config:\n  aws:region: eu-west-1\n")
-    (folder / "policies" / "PulumiPolicy.yaml").write_text(json.dumps({"runtime": runtime, "version": "1.0.0"}))
-    (folder / "policies" / "__main__.py").write_text(PACK)
-    monkeypatch.setattr(project, "ROOT", folder)
-    # What it finds is its own tests' matter.
-    monkeypatch.setattr(project, "check_command", lambda _program, _stack: ["true"])
-    assert stacks.resource_counts(checkout) == {}
-    return folder
+    return in_place_of_ours("gpus", program=PROGRAM, pack=PACK, stack_file="config:\n  aws:region: eu-west-1\n")
 
 
 def kill(program: Path, arguments: list[str], victims: Victims, tmp_path: Path) -> Outcome:

@@ -48,23 +48,9 @@ STACK_FILE = "# tracked\nconfig:\n  aws:region: eu-west-1\n  app:when: 2026-01-0
 
 
 @pytest.fixture
-def program(checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def program(in_place_of_ours: Callable[..., Path]) -> Path:
     """Put a small program with a pack in the place of this checkout's own."""
-    folder = tmp_path / "program"
-    (folder / "policies").mkdir(parents=True)
-    (folder / "stacks").mkdir()
-    runtime = {"name": "python", "options": {"virtualenv": sys.prefix}}
-    described = {"name": "small", "runtime": runtime, "stackConfigDir": "stacks"}
-    (folder / "Pulumi.yaml").write_text(json.dumps(described))
-    (folder / "__main__.py").write_text(PROGRAM)
-    (folder / "stacks" / "Pulumi.local.yaml").write_text(STACK_FILE)
-    (folder / "policies" / "PulumiPolicy.yaml").write_text(json.dumps({"runtime": runtime, "version": "1.0.0"}))
-    (folder / "policies" / "__main__.py").write_text(PACK)
-    monkeypatch.setattr(project, "ROOT", folder)
-    # What it finds is its own tests' matter, and each takes a second and a half.
-    monkeypatch.setattr(project, "check_command", lambda _program, _stack: ["true"])
-    assert stacks.resource_counts(checkout) == {}
-    return folder
+    return in_place_of_ours("small", program=PROGRAM, pack=PACK, stack_file=STACK_FILE)
 
 
 def contents(checkout: Checkout) -> list[str]:
