@@ -1,1 +1,14 @@
 """Rules on nodes, disks, images and pools."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from eks_gpu_policies.rule import Rule
+from eks_gpu_policies.rules.nodes import node001, node004, node006
+
+RULES: Final[tuple[Rule[Any], ...]] = (
+    node001.RULE,
+    node004.RULE,
+    node006.RULE,
+)

@@ -1,1 +1,13 @@
 """Rules on GPU software."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from eks_gpu_policies.rule import Rule
+from eks_gpu_policies.rules.software import soft001, soft005
+
+RULES: Final[tuple[Rule[Any], ...]] = (
+    soft001.RULE,
+    soft005.RULE,
+)
