@@ -189,16 +189,7 @@ WITH_ADAPTERS: Mapping[str, str] = MappingProxyType({"eks-gpu.io/efa": "true"})
 """On nodes with Elastic Fabric Adapters, for the plugin that makes them known: a type that can have adapters has them
 only where the pool attaches them."""
 
-# --- ours: annotations of pods, by which they declare what nobody could read off them ------------------------------
-
-MODEL_BYTES = "eks-gpu.io/model-bytes"
-"""Annotation of a model server's pods: how many bytes it reads before it can serve."""
-
-IMAGE_BYTES = "eks-gpu.io/image-bytes"
-"""Annotation of pods: how many bytes the node must pull and unpack first."""
-
-FULL_IMAGE_REASON = "eks-gpu.io/full-image-reason"
-"""Annotation of Triton pods that run the image with every backend: why."""
+# --- ours: annotations of pods ----------------------------------------------------------------------------------------
 
 COUNTERS_HASH = "eks-gpu.io/counters"
 """Annotation of the exporter's pods: the hash of its counter file, so that a changed list changes the pods."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
-from eks_gpu.facts import labels
+from eks_gpu.facts import declarations, labels
 from eks_gpu.facts.servers import Endpoints
 from eks_gpu.gpu.gpu_software import GpuSoftware
 from eks_gpu.planning.start_up import StartUpBudget, start_up_budget, volume_bytes_per_second
@@ -111,8 +111,8 @@ class ServerPlan:
     def annotations(self) -> dict[str, str]:
         """The annotations of its pods. They state what a start has to move; rules judge the startup probe by them."""
         return {
-            labels.MODEL_BYTES: str(self.program.model_bytes),
-            labels.IMAGE_BYTES: str(self.server.image_bytes),
+            declarations.MODEL_BYTES: str(self.program.model_bytes),
+            declarations.IMAGE_BYTES: str(self.server.image_bytes),
             **self.program.annotations,
         }
 

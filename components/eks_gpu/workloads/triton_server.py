@@ -12,7 +12,7 @@ from typing import Final
 
 import pulumi
 
-from eks_gpu.facts import images, labels, servers
+from eks_gpu.facts import declarations, images, servers
 from eks_gpu.settings import workloads as settings
 from eks_gpu.storage.model_cache import CacheClaim
 from eks_gpu.workloads import pod_parts
@@ -71,4 +71,4 @@ def triton_arguments(server: settings.Triton) -> list[str]:
 
 
 def _reason(server: settings.Triton) -> dict[str, str]:
-    return {} if server.full_image_reason is None else {labels.FULL_IMAGE_REASON: server.full_image_reason}
+    return {} if server.full_image_reason is None else {declarations.FULL_IMAGE_REASON: server.full_image_reason}
