@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -39,7 +39,7 @@ def evaluate(  # noqa: PLR0913 - keyword-only; each says something else about th
     ``levels`` overrides the level of single rules, by id. With ``partial`` the resources are only some of the stack's,
     so that nothing is said yet about waivers that match no finding.
     """
-    stack = Stack(resources, options)
+    stack = Stack(resources, replace(options or Options(), today=today))
     run = _Run(stack, environment, levels, waivers, today)
     counts = tuple(run.check(rule) for rule in rules if run.level(rule) is not Level.DISABLED)
     if not partial:
