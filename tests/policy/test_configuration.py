@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields
 
 import jsonschema
 import pytest
@@ -17,6 +18,7 @@ from eks_gpu_policies.configuration import (
     configure,
     read_given,
 )
+from eks_gpu_policies.options import Options
 from eks_gpu_policies.rule import Environment, Level
 
 WAIVER = {"rule": "NODE006", "resource": "x", "owner": "ml", "reason": "being qualified", "until": "2026-12-31"}
@@ -135,9 +137,42 @@ def test_the_schema_is_a_schema_and_names_everything_that_is_read() -> None:
         "monthlyBudgetUsd": 1,
         "approvedImages": ["a"],
         "volumesEncryptedByAccount": True,
+        "requiredPoolLabels": ["team"],
+        "clusterClasses": ["gp3"],
+        "monitoringStack": "grafana.example",
+        "hubMegabytesPerSecond": 40,
+        "smallestShareMib": 2048,
+        "vcpuQuotas": {"recorded": "2026-11-01", "vcpus": {"L-DB2E81BA": 768}},
         "waivers": [WAIVER],
         "notEvaluated": "list",
         "failOnNotEvaluated": True,
     }
     assert set(everything) == set(SCHEMA)
-    assert configure(everything, {}, {}) != configure({}, {}, {})
+    jsonschema.validate(everything, {"type": "object", "properties": {k: dict(v) for k, v in SCHEMA.items()}})
+    options, unsaid = configure(everything, {}, {}).options, configure({}, {}, {}).options
+    said = {item.name for item in fields(Options) if getattr(options, item.name) != getattr(unsaid, item.name)}
+    assert said == {item.name for item in fields(Options)} - {"today", "manifests_only"}
+
+
+def test_the_labels_of_our_own_stacks_are_required_of_them_and_of_nobody_else() -> None:
+    assert configure({}, {}, {}).options.required_pool_labels == frozenset()
+    assert "gpu-type" in configure({}, {}, platform(environment="dev")).options.required_pool_labels
+    none = configure({"requiredPoolLabels": []}, {}, platform(environment="dev"))
+    assert none.options.required_pool_labels == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("vcpuQuotas", {"recorded": "yesterday", "vcpus": {}}),
+        ("vcpuQuotas", {"recorded": "2026-11-01", "vcpus": {"L-DB2E81BA": "many"}}),
+        ("vcpuQuotas", 768),
+        ("monitoringStack", ""),
+        ("smallestShareMib", 0),
+        ("hubMegabytesPerSecond", True),
+        ("clusterClasses", "gp3"),
+    ],
+)
+def test_an_option_of_the_wrong_form_is_told_with_what_it_must_be(option: str, value: object) -> None:
+    with pytest.raises(ConfigurationError, match=f"{option} is .* it must be"):
+        configure({option: value}, {}, {})
