@@ -43,6 +43,7 @@ class Stack(Program):
         self.unreadable: list[tuple[str, str]] = []
         """URN of each resource that could not be read, with the kind of error."""
         self._lands: dict[tuple[str, str, str], bool] = {}
+        self._landing: dict[tuple[str, str], tuple[Pool, ...]] = {}
         self._locations: dict[str, tuple[Location, ...] | NotKnown] = {}
 
     @cached_property
@@ -90,6 +91,25 @@ class Stack(Program):
         if question not in self._lands:
             self._lands[question] = attempt(admits, pool, pod) is True
         return self._lands[question]
+
+    def landing(self, pod: PodTemplate) -> tuple[Pool, ...]:
+        """Return the pools whose taints and labels are known to let a pod onto a GPU node of theirs."""
+        question = (pod.urn, pod.path)
+        if question not in self._landing:
+            self._landing[question] = tuple(pool for pool in self.pools if self.may_land(pod, pool))
+        return self._landing[question]
+
+    def lodgers(self, pool: Pool) -> tuple[PodTemplate, ...]:
+        """Return the pods that are known to be let onto a GPU node of a pool."""
+        return tuple(self._lodgers.get(pool.urn, ()))
+
+    @cached_property
+    def _lodgers(self) -> Mapping[str, list[PodTemplate]]:
+        found: dict[str, list[PodTemplate]] = {}
+        for pod in self.pods:
+            for pool in self.landing(pod):
+                found.setdefault(pool.urn, []).append(pod)
+        return found
 
     @cached_property
     def pods_by_file_system(self) -> Mapping[str, tuple[PodTemplate, ...]]:
