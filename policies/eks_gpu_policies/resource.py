@@ -31,6 +31,8 @@ class Resource:
     """URNs it waits for."""
     property_dependencies: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """URNs that each top-level property was computed from."""
+    create_timeout_seconds: float | None = None
+    """How long the program has the engine wait for its creation (``customTimeouts``); None where it says nothing."""
 
     @property
     def view(self) -> View:

@@ -43,6 +43,7 @@ def program_resource(request: analyzer_pb2.AnalyzeRequest) -> Resource:
         name=request.name,
         props=properties(request.properties),
         parent=request.options.parent or None,
+        create_timeout_seconds=request.options.customTimeouts.create or None,
     )
 
 
@@ -60,6 +61,7 @@ def stack_resource(item: analyzer_pb2.AnalyzerResource, seen: Resource | None) -
         parent=item.parent or None,
         dependencies=frozenset(item.dependencies),
         property_dependencies={key: frozenset(value.urns) for key, value in item.propertyDependencies.items()},
+        create_timeout_seconds=item.options.customTimeouts.create or None,
     )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from eks_gpu.cli.exit_codes import CannotRun
 from eks_gpu.cli.program import Recorded
+from eks_gpu.planning.duration import seconds
 from eks_gpu.recording import RecordedResource
 from eks_gpu_policies.configuration import ConfigurationError, Given, configure, read_given
 from eks_gpu_policies.engine import evaluate
@@ -59,4 +60,5 @@ def as_resource(recorded: RecordedResource) -> Resource:
         parent=recorded.parent,
         dependencies=recorded.dependencies,
         property_dependencies=recorded.property_dependencies,
+        create_timeout_seconds=seconds(recorded.options.custom_timeouts.get("create", "")),
     )
