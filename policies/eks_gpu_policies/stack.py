@@ -14,7 +14,7 @@ from eks_gpu.planning.reading import NotKnown, View, attempt, need
 from eks_gpu_policies import tokens
 from eks_gpu_policies.options import Options
 from eks_gpu_policies.program import Program
-from eks_gpu_policies.readers.claims import pods_by_file_system
+from eks_gpu_policies.readers.claims import Storage
 from eks_gpu_policies.readers.node_groups import node_groups, read_node_group
 from eks_gpu_policies.readers.node_pools import read_node_pool
 from eks_gpu_policies.readers.pods import read_pods
@@ -112,9 +112,9 @@ class Stack(Program):
         return found
 
     @cached_property
-    def pods_by_file_system(self) -> Mapping[str, tuple[PodTemplate, ...]]:
-        """The pods that are known to mount each file system of the stack, by its URN."""
-        return pods_by_file_system(self, self.pods)
+    def storage(self) -> Storage:
+        """Claims, who mounts them, and what is behind them."""
+        return Storage(self, self.pods)
 
     def locations(self, pool: Pool) -> tuple[Location, ...]:
         """Return the subnets a pool's nodes may be in; raise ``NotKnownError`` when that cannot be told."""

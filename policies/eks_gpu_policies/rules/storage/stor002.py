@@ -40,7 +40,7 @@ def _check(file_system: Resource, stack: Stack) -> Iterator[Outcome]:
 
 def _pools(file_system: Resource, stack: Stack) -> tuple[Pool, ...]:
     """Return the GPU pools that admit a pod which mounts the file system; every GPU pool when no pod does."""
-    pods = stack.pods_by_file_system.get(file_system.urn)
+    pods = stack.storage.pods_by_file_system.get(file_system.urn)
     if not pods:
         return stack.gpu_pools
     return tuple(pool for pool in stack.gpu_pools if any(stack.may_land(pod, pool) for pod in pods))
