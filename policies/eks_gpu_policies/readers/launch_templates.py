@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
-import re
 from typing import Final
 
 from eks_gpu.planning.pool import Family, ImageChoice, ImageSource, family_of_parameter
@@ -18,9 +15,6 @@ Template = Resource | NotKnown | None
 
 RESOLVED_BY_SSM: Final = "resolve:ssm:"
 """EC2 then looks the image up at every launch."""
-
-_RAID0: Final = re.compile(r"""strategy:\s*["']?RAID0|["']ephemeral-storage["']\s*,\s*["']bind["']""")
-"""NodeConfig's ``localStorage.strategy`` in user data, or the command of Bottlerocket's API that does the same."""
 
 
 def template_of(group: Resource, prop: str, place: View, program: Program) -> Resource | None:
@@ -77,19 +71,3 @@ def own_family(image_id: View) -> Family | None:
     """Return the family of an image that a public parameter names; None for anybody's own."""
     name = image_id.text() or ""
     return family_of_parameter(name.removeprefix(RESOLVED_BY_SSM)) if name.startswith(RESOLVED_BY_SSM) else None
-
-
-def has_raid0(user_data: View) -> bool:
-    """Return whether user data, plain or in base64, makes a RAID of the local disks for images."""
-    text = user_data.text()
-    if text is None:
-        return False
-    return _RAID0.search(decoded(text)) is not None
-
-
-def decoded(user_data: str) -> str:
-    """Return user data as text: launch templates carry it in base64."""
-    try:
-        return base64.b64decode(user_data, validate=True).decode()
-    except (binascii.Error, ValueError):
-        return user_data

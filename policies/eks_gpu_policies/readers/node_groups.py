@@ -27,7 +27,6 @@ from eks_gpu_policies import tokens
 from eks_gpu_policies.program import Program
 from eks_gpu_policies.readers.launch_templates import (
     Template,
-    has_raid0,
     own_family,
     own_image,
     properties_of,
@@ -35,6 +34,7 @@ from eks_gpu_policies.readers.launch_templates import (
     types_of,
     urn_of,
 )
+from eks_gpu_policies.readers.user_data import of_group
 from eks_gpu_policies.resource import Resource
 
 _CAPACITY: Final = {"SPOT": "spot", "ON_DEMAND": "on-demand", "CAPACITY_BLOCK": "reserved"}
@@ -75,7 +75,7 @@ def read_node_group(group: Resource, program: Program) -> Pool:
         image=attempt(lambda: _image(view, template)),
         volumes=attempt(lambda: read_launch_template_volumes(properties_of(template)["blockDeviceMappings"])),
         disk_size_gib=attempt(view["diskSize"].number),
-        instance_store_raid0=attempt(lambda: has_raid0(properties_of(template)["userData"])),
+        instance_store_raid0=attempt(lambda: of_group(view, properties_of(template)).raid_holds_images),
         template=urn_of(template),
     )
 

@@ -25,8 +25,8 @@ from eks_gpu.planning.requirements import Requirement, narrowed, read_requiremen
 from eks_gpu.planning.volume import read_node_class_volumes
 from eks_gpu_policies import tokens
 from eks_gpu_policies.program import Program
-from eks_gpu_policies.readers.launch_templates import has_raid0
 from eks_gpu_policies.readers.node_groups import read_taints, unlisted
+from eks_gpu_policies.readers.user_data import read_user_data
 from eks_gpu_policies.resource import Resource
 
 _CAPACITY_TYPES: Final = frozenset({"on-demand", "spot", "reserved"})
@@ -132,7 +132,7 @@ def _family(spec: View, terms: tuple[View, ...]) -> Family | None:
 
 def _raid0(node_class: View) -> bool:
     spec = node_class["spec"]
-    return spec["instanceStorePolicy"].text() == "RAID0" or has_raid0(spec["userData"])
+    return spec["instanceStorePolicy"].text() == "RAID0" or read_user_data(spec["userData"]).raid_holds_images
 
 
 def _may_buy(requirements: tuple[Requirement, ...]) -> tuple[InstanceType, ...]:

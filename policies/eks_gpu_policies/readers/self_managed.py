@@ -12,7 +12,6 @@ from eks_gpu.planning.volume import read_launch_template_volumes
 from eks_gpu_policies import tokens
 from eks_gpu_policies.program import Program
 from eks_gpu_policies.readers.launch_templates import (
-    has_raid0,
     own_family,
     own_image,
     properties_of,
@@ -21,6 +20,7 @@ from eks_gpu_policies.readers.launch_templates import (
     urn_of,
 )
 from eks_gpu_policies.readers.node_groups import listed, unlisted
+from eks_gpu_policies.readers.user_data import of_group
 from eks_gpu_policies.resource import Resource
 
 
@@ -61,7 +61,7 @@ def read_self_managed(group: Resource, program: Program) -> Pool:
         image=attempt(lambda: _image(properties_of(template)["imageId"])),
         volumes=attempt(lambda: read_launch_template_volumes(properties_of(template)["blockDeviceMappings"])),
         disk_size_gib=None,
-        instance_store_raid0=attempt(lambda: has_raid0(properties_of(template)["userData"])),
+        instance_store_raid0=attempt(lambda: of_group(group.view, properties_of(template)).raid_holds_images),
         template=urn_of(template),
     )
 
