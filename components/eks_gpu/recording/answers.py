@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from eks_gpu.recording import manifests
+
 ACCOUNT_ID = "123456789012"
 """The account that recorded ARNs name; AWS uses it in its own documentation."""
 
@@ -67,5 +69,6 @@ ANSWERS: Mapping[str, Answer] = {
     "aws:index/getCallerIdentity:getCallerIdentity": _caller,
     "aws:index/getPartition:getPartition": _partition,
     "aws:index/getAvailabilityZones:getAvailabilityZones": _zones,
+    manifests.DECODE: manifests.decode,
 }
 """Provider functions by token. Any other gives an empty result and is named in ``Recording.unanswered``."""

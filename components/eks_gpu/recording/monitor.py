@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from google.protobuf import empty_pb2, struct_pb2
 from pulumi.runtime import mocks, settings
 from pulumi.runtime.proto import provider_pb2, resource_pb2
 
-from eks_gpu.recording import wire
+from eks_gpu.recording import manifests, wire
 from eks_gpu.recording.answers import Answer, identity
 from eks_gpu.recording.recorded import RecordedOptions, RecordedResource
 
@@ -63,7 +64,9 @@ class RecordingMonitor(mocks.MockMonitor):
         if request.type == STACK_TYPE:
             return resource_pb2.RegisterResourceResponse(urn=urn)
         inputs = wire.properties(request.object)
-        self._keep(_recorded(urn, request, inputs))
+        recorded = _recorded(urn, request, inputs)
+        self._keep(recorded)
+        self._keep_members(recorded)
         if not request.custom or request.remote:
             return resource_pb2.RegisterResourceResponse(urn=urn, object=request.object)
         outputs = wire.to_struct(identity(request.type, request.name, inputs))
@@ -105,6 +108,23 @@ class RecordingMonitor(mocks.MockMonitor):
         with self._lock:
             self.unanswered.add(token)
         return struct_pb2.Struct()
+
+    def _keep_members(self, component: RecordedResource) -> None:
+        """Record what the provider would make of a component of manifests."""
+        for member in manifests.members(component.type, component.name, component.inputs):
+            self._keep(
+                replace(
+                    component,
+                    urn=self.make_urn(component.urn, member.type, member.name),
+                    type=member.type,
+                    name=member.name,
+                    inputs=member.inputs,
+                    parent=component.urn,
+                    property_dependencies={},
+                    custom=True,
+                    remote=False,
+                )
+            )
 
     def _keep(self, resource: RecordedResource) -> None:
         with self._lock:
