@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 from eks_gpu.cli import exit_codes
 from eks_gpu.cli.check import check
 from eks_gpu.cli.explain import explain
+from eks_gpu.cli.lint import lint
 from eks_gpu.cli.schema import schema
 
 _DISTRIBUTION = "pulumi-eks-gpu"
@@ -62,4 +63,5 @@ def options(
 
 app.command()(check)
 app.command()(explain)
+app.command()(lint)
 app.command()(schema)
