@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 SOURCE = (
     "kubernetes-sigs/aws-efs-csi-driver v3.4.1 docs/README.md (StorageClass parameters); Amazon EFS user guide, "
     "performance and quotas (throughput modes: elastic reads 500 MiB/s and more a client, bursting earns 50 KiB/s for "
@@ -21,6 +24,29 @@ EBS_DRIVER = "ebs.csi.aws.com"
 EBS_CLASS = "gp3"
 """Name of the StorageClass of encrypted gp3 volumes in a new cluster. The one that EKS makes there, ``gp2``, is neither
 encrypted nor the default (EKS user guide, Kubernetes 1.30: "Amazon EKS no longer includes the default annotation")."""
+
+EBS_DRIVERS = frozenset({EBS_DRIVER, "kubernetes.io/aws-ebs", "ebs.csi.eks.amazonaws.com"})
+"""Every provisioner on EBS: the driver, the name that Kubernetes hands over to it, and that of EKS Auto Mode (EKS user
+guide, "Create a storage class")."""
+
+EKS_CLASS = "gp2"
+"""The StorageClass that EKS makes in a new cluster: on EBS, bound when the first pod comes."""
+
+FIRST_VERSION_WITHOUT_DEFAULT_CLASS = (1, 30)
+"""From this Kubernetes on, EKS marks no class as the default (the same)."""
+
+BETA_DEFAULT_CLASS_ANNOTATION = "storageclass.beta.kubernetes.io/is-default-class"
+"""The older spelling of the next one, which still counts (Kubernetes v1.35.0, pkg/volume/util)."""
+
+GP3_MIB_PER_SECOND = 125
+"""What a gp3 volume reads and writes in a second where nobody asked for more (EBS user guide, "gp3 volumes")."""
+
+NVME_MOUNTS = "/mnt/k8s-disks"
+"""Folder below which Amazon Linux's bootstrap mounts a node's local disks, when it is told to: ``0`` for a RAID, else a
+number for each disk (awslabs/amazon-eks-ami v20260724, nodeadm ``localStorage`` and setup-local-disks)."""
+
+WAIT_FOR_FIRST_CONSUMER = "WaitForFirstConsumer"
+"""Binding mode of a StorageClass whose claims stay Pending until a pod mounts them; without one they bind at once."""
 
 DEFAULT_CLASS_ANNOTATION = "storageclass.kubernetes.io/is-default-class"
 """Marks the StorageClass of claims that name none (Kubernetes documentation, "Default StorageClass")."""
@@ -55,3 +81,7 @@ PROVISIONER_ANNOTATION = "volume.kubernetes.io/storage-provisioner"
 
 PROVISIONED_BY_ANNOTATION = "pv.kubernetes.io/provisioned-by"
 """On a volume that was made for a claim: by whom."""
+
+EBS_SLOW_MIB_PER_SECOND: Mapping[str, int] = MappingProxyType({"gp2": 128, "standard": 40, "st1": 20, "sc1": 6})
+"""What a volume of 500 GiB or less of the other types may count on (the same guide, "Amazon EBS volume types"): gp2 has
+250 MiB/s from 334 GiB on, st1 and sc1 earn 40 and 12 MiB/s for each TiB. io1 and io2 follow their IOPS."""
