@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from eks_gpu.facts import images, labels, namespaces, resources, taints
 from eks_gpu.facts.instances import InstanceType
+from eks_gpu.facts.visible_devices import VISIBLE_DEVICES
 from eks_gpu.gpu.sharing import NamedFiles
 from eks_gpu.gpu.validation import checks
 from eks_gpu.gpu.validation.checks import Check
@@ -29,7 +30,7 @@ _ALIVE: Final = "/tmp/alive"  # noqa: S108 - a volume of the pod
 _CRITICAL: Final = "system-cluster-critical"
 """Without the gate no new node is ever used."""
 
-_EVERY_GPU: Final = {"NVIDIA_VISIBLE_DEVICES": "all", "NVIDIA_DRIVER_CAPABILITIES": "compute,utility"}
+_EVERY_GPU: Final = {VISIBLE_DEVICES: "all", "NVIDIA_DRIVER_CAPABILITIES": "compute,utility"}
 """To a privileged container the toolkit shows them all. Asking for them instead would not do: Karpenter takes what the
 pods of a DaemonSet ask for off every node that it thinks of, and would see none with a free GPU."""
 
@@ -107,7 +108,7 @@ def _rest() -> Part:
         "image": images.CUDA_SAMPLE.reference,
         "imagePullPolicy": "IfNotPresent",
         "command": ["sh", "-c", "echo all checks: PASS; exec sleep infinity"],
-        "env": [{"name": "NVIDIA_VISIBLE_DEVICES", "value": "void"}],
+        "env": [{"name": VISIBLE_DEVICES, "value": "void"}],
         "resources": {
             "requests": {resources.CPU: "10m", resources.MEMORY: "16Mi"},
             "limits": {resources.MEMORY: "64Mi"},

@@ -1,0 +1,163 @@
+"""WORK004: CPU pods do not tolerate GPU nodes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from eks_gpu.facts import labels, resources
+from eks_gpu.planning.unknown import UNKNOWN
+from eks_gpu_policies import examples
+from eks_gpu_policies.resource import Resource
+from tests.support.judging import changed, complaint, judge, left_open, not_concerned, passes, unknown
+
+ANY = {"operator": "Exists"}
+GPU = {"key": resources.GPU, "operator": "Exists", "effect": "NoSchedule"}
+CLUSTER = examples.resource("aws:eks/cluster:Cluster", "ml", {})
+
+
+def web(*tolerations: object, **spec: object) -> Resource:
+    box = examples.container(name="web", image="nginx:1.29.0", resources={}, startupProbe=None, volumeMounts=None)
+    return examples.deployment(box, name="web", volumes=[], tolerations=list(tolerations), **spec)
+
+
+def requires(key: str, operator: str, *values: str) -> dict[str, object]:
+    terms = [{"matchExpressions": [{"key": key, "operator": operator, "values": list(values)}]}]
+    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}}
+
+
+def test_n05_a_blanket_toleration_fails() -> None:
+    assert complaint(judge("WORK004", web(ANY))) == (
+        "tolerates every taint and asks for no GPU, and nothing keeps it off GPU nodes: one stays for as long as it "
+        "runs there"
+    )
+
+
+@pytest.mark.parametrize(
+    "toleration", [GPU, {"key": resources.GPU, "value": "present", "effect": "NoSchedule"}, {**GPU, "effect": ""}]
+)
+def test_n05_a_toleration_of_the_gpu_taint_fails(toleration: dict[str, str]) -> None:
+    assert "tolerates nvidia.com/gpu and asks for no GPU" in complaint(judge("WORK004", web(toleration)))
+
+
+@pytest.mark.parametrize(
+    "toleration",
+    [
+        {"operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300},
+        {"key": "CriticalAddonsOnly", "operator": "Exists"},
+        {"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"},
+    ],
+    ids=["of the EBS driver's controller", "of CoreDNS", "of an operator"],
+)
+def test_other_tolerations_are_not_concerned(toleration: dict[str, object]) -> None:
+    assert not_concerned(judge("WORK004", web(toleration)))
+    assert not_concerned(judge("WORK004", web()))
+
+
+def test_gpu_pods_and_daemon_sets_are_not_concerned() -> None:
+    assert not_concerned(judge("WORK004", examples.deployment(tolerations=[GPU])))
+    daemon = replace(web(ANY), type="kubernetes:apps/v1:DaemonSet")
+    assert not_concerned(judge("WORK004", daemon))
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"nodeSelector": {labels.INSTANCE_TYPE: "m7i.large"}},
+        {"nodeSelector": {labels.INSTANCE_CATEGORY: "c"}},
+        {"nodeSelector": {labels.KARPENTER_NODEPOOL: "general-purpose"}},
+        {"nodeSelector": {"eks.amazonaws.com/instance-category": "m"}},
+        {"nodeSelector": {labels.WORKLOAD: "system"}},
+        {"affinity": requires(labels.GPU_PRESENT, "DoesNotExist")},
+        {"affinity": requires(labels.GPU_PRESENT, "NotIn", "true")},
+        {"affinity": requires(labels.INSTANCE_GPU_COUNT, "DoesNotExist")},
+        {
+            "affinity": requires(labels.INSTANCE_FAMILY, "NotIn", *{"x"})
+            | requires("karpenter.sh/nodepool", "In", "web")
+        },
+    ],
+)
+def test_n05_a_selector_that_excludes_gpu_nodes_passes(spec: dict[str, object]) -> None:
+    assert passes(judge("WORK004", web(ANY, **spec)))
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"nodeSelector": {labels.OS: "linux", labels.ARCH: "amd64"}},
+        {"nodeSelector": {labels.INSTANCE_TYPE: "g5.xlarge"}},
+        {"nodeSelector": {labels.GPU_PRESENT: "true"}},
+        {"nodeSelector": {labels.KARPENTER_NODEPOOL: "gpu-a10g"}},
+        {"nodeSelector": {labels.EKS_NODE_GROUP: "ml-g5"}},
+        {"nodeSelector": {labels.WORKLOAD: "inference"}},
+        {"affinity": requires(labels.INSTANCE_CATEGORY, "In", "c", "m", "g")},
+    ],
+)
+def test_n05_a_selector_that_lets_it_onto_gpu_nodes_fails(spec: dict[str, object]) -> None:
+    assert "nothing keeps it off" in complaint(judge("WORK004", web(GPU, **spec)))
+
+
+def test_n05_every_term_of_an_affinity_must_keep_it_off() -> None:
+    off = requires(labels.GPU_PRESENT, "DoesNotExist")
+    required = "spec.template.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution"
+    pod = web(ANY, affinity=off)
+    terms = [
+        {"matchExpressions": [{"key": labels.GPU_PRESENT, "operator": "DoesNotExist"}]},
+        {"matchExpressions": [{"key": labels.ARCH, "operator": "In", "values": ["arm64"]}]},
+    ]
+    assert "nothing keeps it off" in complaint(judge("WORK004", changed(pod, f"{required}.nodeSelectorTerms", terms)))
+
+
+def test_n05_the_pools_of_the_stack_tell_which_nodes_stay() -> None:
+    message = complaint(judge("WORK004", web(GPU), examples.node_pool()))
+    assert message.endswith("a node of g5 (up to $1.21/h) stays for as long as it runs there")
+    other = {"key": "team", "value": "ml", "effect": "NoSchedule"}
+    assert passes(judge("WORK004", web(GPU), examples.node_pool(taints=(other,))))
+    assert passes(judge("WORK004", web(GPU, nodeSelector={"role": "web"}), examples.node_pool()))
+
+
+def test_a_cluster_without_gpu_pools_has_nothing_to_lose() -> None:
+    assert passes(judge("WORK004", web(ANY), CLUSTER))
+
+
+def test_pods_of_charts_and_of_the_system_are_not_concerned() -> None:
+    named = changed(web(ANY), "spec.template.metadata.labels", {"helm.sh/chart": "gpu-operator-v26.7.0"})
+    assert not_concerned(judge("WORK004", named))
+    assert not_concerned(judge("WORK004", changed(web(ANY), "spec.template.metadata.labels", {"app": "gpu-operator"})))
+    assert not_concerned(judge("WORK004", web(ANY, priorityClassName="system-cluster-critical")))
+
+
+def test_a_launcher_beside_its_gpu_workers_passes_and_rays_head_does_not() -> None:
+    boxes = {
+        "Launcher": [{"name": "launcher", "image": "nccl-tests:1"}],
+        "Worker": [{"name": "worker", "image": "nccl-tests:1", "resources": {"limits": {resources.GPU: 8}}}],
+    }
+    replicas = {role: {"template": {"spec": {"containers": box, "tolerations": [GPU]}}} for role, box in boxes.items()}
+    job = examples.resource("kubernetes:kubeflow.org/v2beta1:MPIJob", "nccl", {"spec": {"mpiReplicaSpecs": replicas}})
+    assert passes(judge("WORK004", job))
+    ray = examples.resource(
+        "kubernetes:ray.io/v1:RayCluster",
+        "ray",
+        {
+            "spec": {
+                "headGroupSpec": replicas["Launcher"],
+                "workerGroupSpecs": [replicas["Worker"]],
+            }
+        },
+    )
+    assert "nothing keeps it off" in complaint(judge("WORK004", ray))
+
+
+def test_unknown_tolerations_and_selectors_are_left_open() -> None:
+    assert left_open(judge("WORK004", unknown(web(ANY), "spec.template.spec.tolerations"))) == [
+        "spec.template.spec.tolerations"
+    ]
+    pod = changed(web(ANY), "spec.template.spec.nodeSelector", UNKNOWN)
+    assert left_open(judge("WORK004", pod)) == ["spec.template.spec.nodeSelector"]
+
+
+def test_a_pool_of_which_nothing_is_known_leaves_it_to_the_selector() -> None:
+    pool = unknown(examples.node_pool(), "spec.template.spec.requirements")
+    assert "nothing keeps it off" in complaint(judge("WORK004", web(GPU), pool))
+    assert passes(judge("WORK004", web(GPU, nodeSelector={"role": "web"}), pool))
