@@ -34,6 +34,21 @@ REGION = "topology.kubernetes.io/region"
 ARCH = "kubernetes.io/arch"
 OS = "kubernetes.io/os"
 HOSTNAME = "kubernetes.io/hostname"
+EBS_ZONE = "topology.ebs.csi.aws.com/zone"
+"""By which volumes of the EBS driver say in which zone they are."""
+
+FORMER_NAMES: Mapping[str, str] = MappingProxyType(
+    {
+        "beta.kubernetes.io/instance-type": INSTANCE_TYPE,
+        "beta.kubernetes.io/arch": ARCH,
+        "beta.kubernetes.io/os": OS,
+        "failure-domain.beta.kubernetes.io/zone": ZONE,
+        "failure-domain.beta.kubernetes.io/region": REGION,
+        EBS_ZONE: ZONE,
+    }
+)
+"""Other names of the same labels. Nodes carry both; Karpenter takes one for the other (kubernetes-sigs/karpenter
+@2266468 pkg/apis/v1/labels.go ``NormalizedLabels``; karpenter-provider-aws v1.14.1 pkg/apis/v1/labels.go)."""
 
 APP = "app"
 """What charts called their pods before the names below were agreed on; NVIDIA's operator still does."""
@@ -162,6 +177,15 @@ AFTER_BOOT: frozenset[str] = frozenset(
     {GFD_PRODUCT, GFD_COUNT, GFD_MEMORY, GFD_REPLICAS, MIG_CAPABLE, MIG_CONFIG_STATE, MIG_STRATEGY}
 )
 
+_FOUND_OUT = ("feature.node.kubernetes.io/", "nvidia.com/gpu", "nvidia.com/cuda", "nvidia.com/mig", "nvidia.com/mps")
+"""How the labels begin that node and GPU feature discovery, the operator and the MIG manager set."""
+
+
+def appears_after_boot(key: str) -> bool:
+    """Return whether a label is one that only something on the node can find out, unless the pool itself sets it."""
+    return key in AFTER_BOOT or (key.startswith(_FOUND_OUT) and key != MIG_CONFIG)
+
+
 _EVERY_GPU_POOL: Mapping[str, str] = MappingProxyType({ACCELERATOR: ACCELERATOR_NVIDIA, GPU_PRESENT: "true"})
 
 
@@ -200,6 +224,39 @@ DO_NOT_DISRUPT = "karpenter.sh/do-not-disrupt"
 """Annotation of pods: with ``true`` Karpenter does not choose their node for disruption, while they run. Expiry and
 deletion by hand only wait, for the pool's termination grace period at most (Karpenter, concepts/disruption)."""
 
+# --- set by controllers on the pods that they make: nobody sees them in a template ------------------------------------
+
+OWNER_NAME: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "Job": ("batch.kubernetes.io/job-name", "job-name"),
+        "JobSet": ("jobset.sigs.k8s.io/jobset-name",),
+        "TrainJob": ("jobset.sigs.k8s.io/jobset-name",),
+        "PyTorchJob": ("training.kubeflow.org/job-name",),
+        "TFJob": ("training.kubeflow.org/job-name",),
+        "MPIJob": ("training.kubeflow.org/job-name",),
+        "LeaderWorkerSet": ("leaderworkerset.sigs.k8s.io/name",),
+        "InferenceService": ("serving.kserve.io/inferenceservice",),
+        "RayCluster": ("ray.io/cluster",),
+    }
+)
+"""Kind of object to the labels by which its pods carry its name (kubernetes.io well-known labels; kubernetes-sigs/
+jobset api/jobset/v1alpha2; kubeflow/trainer v1 pkg/apis/kubeflow.org/v1/common_types.go; kubernetes-sigs/lws
+api/leaderworkerset/v1; kserve pkg/constants; ray-project/kuberay utils/constant.go, checked 2026-11-21)."""
+
+BY_CONTROLLERS: tuple[str, ...] = (
+    "batch.kubernetes.io/",
+    "apps.kubernetes.io/",
+    "statefulset.kubernetes.io/",
+    "jobset.sigs.k8s.io/",
+    "training.kubeflow.org/",
+    "trainer.kubeflow.org/",
+    "leaderworkerset.sigs.k8s.io/",
+    "serving.kserve.io/",
+    "ray.io/",
+    "workflows.argoproj.io/",
+)
+"""How the keys begin that such controllers set (the same)."""
+
 # --- ours: validation of GPUs -----------------------------------------------------------------------------------------
 
 PROVES = "eks-gpu.io/proves"
@@ -218,6 +275,9 @@ JOB_INDEX_FIELD = "metadata.annotations['batch.kubernetes.io/job-completion-inde
 
 SKIP_AWAIT = "pulumi.com/skipAwait"
 """With ``true`` the engine does not wait until the object is ready (pulumi-kubernetes, "Resource readiness")."""
+
+TIMEOUT_SECONDS = "pulumi.com/timeoutSeconds"
+"""How long the engine waits until the object is ready (the same)."""
 
 REPLACE_UNREADY = "pulumi.com/replaceUnready"
 """With ``true`` a Job that failed is made again with the next deployment, and not waited for once more (the same)."""

@@ -19,6 +19,14 @@ CPU = "cpu"
 MEMORY = "memory"
 PODS = "pods"
 EPHEMERAL_STORAGE = "ephemeral-storage"
+HUGE_PAGES_PREFIX = "hugepages-"
+"""Followed by the size of a page: ``hugepages-2Mi``. Karpenter knows of none on any instance type."""
+NODES = "nodes"
+"""Of a NodePool's limits only: how many nodes it may have."""
+
+NOT_COUNTED = frozenset({"vpc.amazonaws.com/pod-eni", "vpc.amazonaws.com/PrivateIPv4Address"})
+"""Extended resources of nodes that Karpenter knows and the catalogue does not: addresses and interfaces of pods
+(karpenter-provider-aws v1.14.1 pkg/providers/instancetype/types.go, ``computeCapacity``)."""
 
 _QUOTA_PREFIX = "requests."
 

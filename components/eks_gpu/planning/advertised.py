@@ -18,6 +18,11 @@ class Shares:
     resource: str = resources.GPU
     """Name under which the shares are advertised."""
 
+    @property
+    def renamed(self) -> bool:
+        """Whether the name tells them from whole GPUs."""
+        return self.resource != resources.GPU
+
 
 @dataclass(frozen=True, slots=True)
 class Partitions:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
+from typing import Final
 
 from eks_gpu.facts import resources
 from eks_gpu.planning.quantity import quantity
 from eks_gpu.planning.reading import NotKnown, View, need
 from eks_gpu.planning.requirements import Requirement
+
+NOWHERE: Final = View(None, "")
+"""The properties of what was read from no resource."""
 
 
 class WorkloadKind(StrEnum):
@@ -46,13 +50,15 @@ class Container:
     """One container."""
 
     name: str
-    image: str | NotKnown
-    requests: Mapping[str, str] | NotKnown
-    limits: Mapping[str, str] | NotKnown
-    mounts: tuple[Mount, ...] | NotKnown
-    claims_devices: bool
+    image: str | NotKnown = ""
+    requests: Mapping[str, str] | NotKnown = field(default_factory=dict)
+    limits: Mapping[str, str] | NotKnown = field(default_factory=dict)
+    mounts: tuple[Mount, ...] | NotKnown = ()
+    claims_devices: bool = False
     """Whether it uses a dynamically allocated device (DRA)."""
-    place: View
+    restarts: bool | NotKnown = False
+    """Whether, as an init container, it runs on beside those after it: a sidecar."""
+    place: View = NOWHERE
     """Its properties, for what only one rule asks."""
 
     @property
@@ -97,31 +103,58 @@ class PodVolume:
         return self.place.at("persistentVolumeClaim", "claimName").text()
 
 
+@dataclass(frozen=True, slots=True)
+class Preference:
+    """A term of preferred node affinity."""
+
+    weight: int
+    """1 to 100."""
+    requirements: tuple[Requirement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class VolumeAffinity:
+    """Where a volume can be mounted, and so the pod can be."""
+
+    volume: str
+    """What people call the volume: the name of its claim."""
+    terms: tuple[tuple[Requirement, ...], ...]
+    """Conditions on the node, of which one must hold: usually its zone."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PodTemplate:
     """The pods of one workload."""
 
-    urn: str
+    urn: str = ""
     """URN of the resource that carries the template."""
     name: str
     """Logical name of that resource."""
-    owner_kind: str
+    owner_kind: str = "Pod"
     """``Deployment``, ``Job``, ``RayCluster`` ..."""
-    path: str
+    path: str = "spec"
     """Where in the properties the template's spec is."""
-    kind: WorkloadKind | NotKnown
-    labels: Mapping[str, str] | NotKnown
-    annotations: Mapping[str, str] | NotKnown
+    kind: WorkloadKind | NotKnown = WorkloadKind.OTHER
+    labels: Mapping[str, str] | NotKnown = field(default_factory=dict)
+    annotations: Mapping[str, str] | NotKnown = field(default_factory=dict)
     containers: tuple[Container, ...] | NotKnown
-    init_containers: tuple[Container, ...] | NotKnown
-    volumes: tuple[PodVolume, ...] | NotKnown
-    tolerations: tuple[Toleration, ...] | NotKnown
-    selector: tuple[Requirement, ...] | NotKnown
+    init_containers: tuple[Container, ...] | NotKnown = ()
+    overhead: Mapping[str, str] | NotKnown = field(default_factory=dict)
+    """What its runtime takes besides the containers, in Kubernetes quantities."""
+    pod_requests: Mapping[str, str] | NotKnown = field(default_factory=dict)
+    """What it asks for as a whole, in the place of the sum of its containers (CPU, memory, huge pages)."""
+    volumes: tuple[PodVolume, ...] | NotKnown = ()
+    tolerations: tuple[Toleration, ...] | NotKnown = ()
+    selector: tuple[Requirement, ...] | NotKnown = ()
     """What ``nodeSelector`` requires."""
-    affinity: tuple[tuple[Requirement, ...], ...] | NotKnown
+    affinity: tuple[tuple[Requirement, ...], ...] | NotKnown = ()
     """The terms of required node affinity, of which one must hold; empty where nothing is required."""
-    runtime_class: str | NotKnown | None
-    spec: View
+    preferred: tuple[Preference, ...] | NotKnown = ()
+    """The terms of preferred node affinity: they refuse no node, and rank those there are."""
+    volume_affinity: tuple[VolumeAffinity, ...] | NotKnown = ()
+    """Where the volumes are that it is bound to."""
+    runtime_class: str | NotKnown | None = None
+    spec: View = NOWHERE
     """The pod's spec, for what only one rule asks."""
 
     @property

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
@@ -16,6 +16,7 @@ from eks_gpu.facts import resources
 from eks_gpu.facts.ami import FOREIGN_FAMILIES, AmiFamily, ForeignFamily
 from eks_gpu.facts.instances import InstanceType
 from eks_gpu.facts.taints import Taint
+from eks_gpu.planning.advertised import Split
 from eks_gpu.planning.quantity import quantity
 from eks_gpu.planning.reading import NotKnown, need
 from eks_gpu.planning.requirements import Requirement
@@ -80,36 +81,73 @@ class Size:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pool:
-    """Nodes that come alike."""
+class Kubelet:
+    """What a pool's own kubelet configuration changes in the room on its nodes, in Kubernetes quantities."""
 
-    urn: str
+    kube_reserved: Mapping[str, str] = field(default_factory=dict)
+    """In the place of EKS's own reservation, resource by resource."""
+    system_reserved: Mapping[str, str] = field(default_factory=dict)
+    """Besides it; EKS reserves nothing there."""
+    eviction_hard: Mapping[str, str] = field(default_factory=dict)
+    """``memory.available`` and ``nodefs.available``, as quantities or as percentages: ``100Mi``, ``10%``."""
+    max_pods: int | None = None
+    """In the place of what the VPC CNI has addresses for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overlay:
+    """A NodeOverlay's capacity: what Karpenter then believes some instance types to have besides EC2's figures."""
+
+    requirements: tuple[Requirement, ...] = ()
+    """Which instance types, and nodes, it is about."""
+    capacity: Mapping[str, str] = field(default_factory=dict)
+    """Extended resources, in Kubernetes quantities."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pool:
+    """Nodes that come alike.
+
+    Only a name, a kind and instance types are needed to describe one by hand; the rest is then as EKS and Karpenter
+    have it where nothing is said.
+    """
+
+    urn: str = ""
     name: str
     kind: PoolKind
     types: tuple[InstanceType, ...] | NotKnown
     """The GPU instance types of the catalogue that it may buy."""
-    unlisted: tuple[str, ...]
+    unlisted: tuple[str, ...] = ()
     """Instance types or families by name that look like GPUs and are not in the catalogue: we know no more."""
-    by_omission: bool
+    by_omission: bool = False
     """Whether it may buy GPUs only because nothing forbids it."""
-    requirements: tuple[Requirement, ...] | NotKnown
-    labels: Mapping[str, str] | NotKnown
+    requirements: tuple[Requirement, ...] | NotKnown = ()
+    labels: Mapping[str, str] | NotKnown = field(default_factory=dict)
     """What every node carries besides the labels of its instance type."""
-    taints: tuple[Taint, ...] | NotKnown
+    taints: tuple[Taint, ...] | NotKnown = ()
     """Those that stay; startup taints are not among them."""
-    capacity_types: frozenset[str] | NotKnown
+    capacity_types: frozenset[str] | NotKnown = frozenset({"on-demand"})
     """``on-demand``, ``spot``, ``reserved``."""
-    size: Size | NotKnown
+    size: Size | NotKnown = field(default_factory=Size)
     """For groups and static node pools."""
-    limits: Mapping[str, str] | NotKnown
+    limits: Mapping[str, str] | NotKnown = field(default_factory=dict)
     """For node pools: the most of each resource that all its nodes together may have."""
-    image: Image | NotKnown
-    volumes: tuple[Volume, ...] | NotKnown
-    disk_size_gib: float | NotKnown | None
+    weight: int | NotKnown | None = None
+    """For node pools: Karpenter tries those with more weight first; unset counts as 0."""
+    zones: frozenset[str] | NotKnown | None = None
+    """The availability zones of its subnets, before its requirements; None where nobody says which."""
+    image: Image | NotKnown = field(default_factory=lambda: Image(family=AmiFamily.AL2023, choices=()))
+    volumes: tuple[Volume, ...] | NotKnown = ()
+    disk_size_gib: float | NotKnown | None = None
     """A node group's ``diskSize``."""
-    instance_store_raid0: bool | NotKnown
+    instance_store_raid0: bool | NotKnown = False
     """Whether the local NVMe disks hold images and ephemeral storage."""
-    template: str | NotKnown | None
+    kubelet: Kubelet | NotKnown = field(default_factory=Kubelet)
+    split: Split | NotKnown = None
+    """How its GPUs are shared; not known where what shares them is not in the stack."""
+    overlays: tuple[Overlay, ...] | NotKnown = ()
+    """For node pools: the NodeOverlays of the cluster."""
+    template: str | NotKnown | None = None
     """URN of its launch template or EC2NodeClass; ``None`` for a node group without one."""
 
     @property

@@ -23,6 +23,8 @@ class Requirement:
     operator: str
     """``In``, ``NotIn``, ``Exists``, ``DoesNotExist``, ``Gt``, ``Lt``, ``Gte``, ``Lte``."""
     values: tuple[str, ...] = ()
+    min_values: int | None = None
+    """For node pools: how many values Karpenter must have to choose from."""
 
     def admits(self, value: str | None) -> bool:
         """Return whether a node whose label has ``value`` (None: no such label) meets the condition."""
@@ -64,8 +66,13 @@ _KARPENTER: Final = f"{labels.KARPENTER_AWS_DOMAIN}/instance-"
 
 
 def canonical(key: str) -> str:
-    """Return Karpenter's name of a label that EKS Auto Mode spells with a domain of its own; other labels unchanged."""
-    return _KARPENTER + key.removeprefix(_AUTO_MODE) if key.startswith(_AUTO_MODE) else key
+    """Return the name under which a label is known here; most are known under their own.
+
+    EKS Auto Mode spells Karpenter's labels with a domain of its own, and some labels of Kubernetes have former names.
+    """
+    if key.startswith(_AUTO_MODE):
+        return _KARPENTER + key.removeprefix(_AUTO_MODE)
+    return labels.FORMER_NAMES.get(key, key)
 
 
 def read_requirements(places: Iterable[View]) -> tuple[Requirement, ...]:
@@ -74,9 +81,8 @@ def read_requirements(places: Iterable[View]) -> tuple[Requirement, ...]:
     for place in places:
         key, operator = place["key"].text(), place["operator"].text()
         if key is not None and operator is not None:
-            found.append(
-                Requirement(canonical(key), operator, place["values"].texts() if place["values"].exists else ())
-            )
+            values = place["values"].texts() if place["values"].exists else ()
+            found.append(Requirement(canonical(key), operator, values, place["minValues"].integer()))
     return tuple(found)
 
 
