@@ -279,7 +279,7 @@ spec:
         (POOL_OF_BUSY_NODES, {("COST001", "g6"), ("NODE001", "g6"), ("NODE006", "g6")}),
         # p5e is among what the second may buy, and has no price.
         (BOTTLEROCKET_WITH_A_LARGE_ROOT, {("NODE001", "vllm"), ("NODE004", "vllm"), ("COST002", "vllm")}),
-        (GENERATED_SERVER, {("WORK005", "vllm"), ("WORK006", "vllm")}),
+        (GENERATED_SERVER, {("WORK005", "vllm"), ("WORK006", "vllm"), ("WORK013", "vllm")}),
     ],
     ids=["no GPU limit, small disk, floating image", "the wrong disk is large, no taint", "no shm, no startup probe"],
 )
