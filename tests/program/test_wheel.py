@@ -70,6 +70,30 @@ def test_check_runs_from_the_wheel(environment: Path, program: Path) -> None:
     assert report["resources"] > 30
 
 
+def test_a_pack_is_exported_from_the_wheel(environment: Path, tmp_path: Path) -> None:
+    command = [environment / "bin" / "eks-gpu", "policies", "export", tmp_path / "pack"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    program = "import runpy, eks_gpu_policies.pack as pack; pack.serve = print; runpy.run_path('__main__.py')"
+    served = subprocess.run(
+        [environment / "bin" / "python", "-I", "-c", program],
+        cwd=tmp_path / "pack",
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "NODE001" in served.stdout
+
+
+def test_manifests_are_linted_from_the_wheel(environment: Path, tmp_path: Path) -> None:
+    (tmp_path / "map.yaml").write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")
+    done = subprocess.run(
+        [environment / "bin" / "eks-gpu", "lint", "."], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "on 1 resource: " in done.stdout
+
+
 @pytest.mark.engine
 def test_a_foreign_program_previews_with_the_wheel(engine: Bench, program: Path) -> None:
     result = engine.preview(program, config={"aws:region": "us-east-1"}, policy_pack=ROOT / "policies")

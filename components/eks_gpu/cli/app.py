@@ -13,6 +13,7 @@ from eks_gpu.cli import exit_codes
 from eks_gpu.cli.check import check
 from eks_gpu.cli.explain import explain
 from eks_gpu.cli.lint import lint
+from eks_gpu.cli.policies import policies
 from eks_gpu.cli.schema import schema
 
 _DISTRIBUTION = "pulumi-eks-gpu"
@@ -64,4 +65,5 @@ def options(
 app.command()(check)
 app.command()(explain)
 app.command()(lint)
+app.add_typer(policies, name="policies")
 app.command()(schema)

@@ -22,7 +22,7 @@ MOST_VALUES: Final = 500_000
 """Values of one document, those that aliases repeat included: an attack, not a manifest, has more."""
 
 _PARSER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_RESOLVER: Final = yaml.resolver.Resolver()
+_RESOLVER: Final[Any] = yaml.resolver.Resolver()
 _STANDARD: Final = "tag:yaml.org,2002:"
 _MERGE: Final = f"{_STANDARD}merge"
 _MARKER: Final = re.compile(r"---(?=\s|$)")
@@ -167,7 +167,7 @@ class _Composer:
         return _SURROGATES.sub(_character, text.replace("\t", " "))
 
     def _line(self, event: yaml.Event) -> int:
-        return cast("int", event.start_mark.line) + self._document.first_line
+        return cast("yaml.Mark", event.start_mark).line + self._document.first_line
 
     def _take(self, event: yaml.Event) -> Node | None:
         match event:

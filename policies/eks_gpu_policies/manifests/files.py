@@ -53,7 +53,7 @@ class Reading:
     @property
     def files(self) -> int:
         """How many files had an object in them, or should have had."""
-        return len({item.file for item in (*self.manifests, *self.broken)})
+        return len({item.file for item in self.manifests} | {item.file for item in self.broken})
 
 
 def read_text(file: str, text: str, reading: Reading, *, named: bool = True, built: bool = False) -> None:
