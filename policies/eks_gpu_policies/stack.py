@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
 
+from eks_gpu.planning.daemons import Daemon
 from eks_gpu.planning.placement import admits
 from eks_gpu.planning.pod_template import PodTemplate
 from eks_gpu.planning.pool import Pool, PoolKind
@@ -15,9 +16,11 @@ from eks_gpu_policies import tokens
 from eks_gpu_policies.options import Options
 from eks_gpu_policies.program import Program
 from eks_gpu_policies.readers.claims import Storage
+from eks_gpu_policies.readers.daemons import BRINGERS, read_daemons
 from eks_gpu_policies.readers.node_groups import node_groups, read_node_group
 from eks_gpu_policies.readers.node_pools import read_node_pool
 from eks_gpu_policies.readers.pods import read_pods
+from eks_gpu_policies.readers.reach import DaemonReach
 from eks_gpu_policies.readers.self_managed import read_self_managed, self_managed_groups
 from eks_gpu_policies.readers.subnets import Location, pool_locations
 from eks_gpu_policies.resource import Resource
@@ -102,6 +105,16 @@ class Stack(Program):
     def lodgers(self, pool: Pool) -> tuple[PodTemplate, ...]:
         """Return the pods that are known to be let onto a GPU node of a pool."""
         return tuple(self._lodgers.get(pool.urn, ()))
+
+    @cached_property
+    def daemons(self) -> tuple[Daemon, ...]:
+        """The DaemonSets of the stack, and those that its charts and add-ons bring."""
+        return tuple(self._read(self.of_type(*sorted(BRINGERS)), lambda resource: read_daemons(resource, self)))
+
+    @cached_property
+    def daemon_reach(self) -> DaemonReach:
+        """Which DaemonSets come to which pools."""
+        return DaemonReach(self, self.daemons, manifests_only=self.options.manifests_only)
 
     @cached_property
     def _lodgers(self) -> Mapping[str, list[PodTemplate]]:

@@ -45,6 +45,7 @@ YAML_FILES: Final = frozenset(
         "kubernetes:yaml:ConfigGroup",
     }
 )
+DAEMON_SET: Final = "kubernetes:apps/v1:DaemonSet"
 RUNTIME_CLASS: Final = "kubernetes:node.k8s.io/v1:RuntimeClass"
 STORAGE_CLASS: Final = "kubernetes:storage.k8s.io/v1:StorageClass"
 CONFIG_MAP: Final = "kubernetes:core/v1:ConfigMap"
@@ -52,11 +53,33 @@ CLAIM: Final = "kubernetes:core/v1:PersistentVolumeClaim"
 VOLUME: Final = "kubernetes:core/v1:PersistentVolume"
 STATEFUL_SET: Final = "kubernetes:apps/v1:StatefulSet"
 PRIORITY_CLASS: Final = "kubernetes:scheduling.k8s.io/v1:PriorityClass"
+PROMETHEUS_RULE: Final = "kubernetes:monitoring.coreos.com/v1:PrometheusRule"
+SERVICE_MONITOR: Final = "kubernetes:monitoring.coreos.com/v1:ServiceMonitor"
+POD_MONITOR: Final = "kubernetes:monitoring.coreos.com/v1:PodMonitor"
+PROMETHEUS: Final = "kubernetes:monitoring.coreos.com/v1:Prometheus"
+DEFINITION: Final = "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition"
+RULE_GROUPS: Final = "aws:amp/ruleGroupNamespace:RuleGroupNamespace"
 NAMESPACE: Final = "kubernetes:core/v1:Namespace"
 SERVICE: Final = "kubernetes:core/v1:Service"
 RESOURCE_QUOTA: Final = "kubernetes:core/v1:ResourceQuota"
 LIMIT_RANGE: Final = "kubernetes:core/v1:LimitRange"
 NODE_OVERLAY: Final = "kubernetes:karpenter.sh/v1alpha1:NodeOverlay"
+POD_DISRUPTION_BUDGET: Final = "kubernetes:policy/v1:PodDisruptionBudget"
+SCALERS: Final = frozenset(
+    {
+        "kubernetes:autoscaling/v2:HorizontalPodAutoscaler",
+        "kubernetes:autoscaling/v1:HorizontalPodAutoscaler",
+        "kubernetes:keda.sh/v1alpha1:ScaledObject",
+    }
+)
+"""What changes how many pods a workload has."""
+
+QUEUE: Final = "aws:sqs/queue:Queue"
+EVENT_RULE: Final = "aws:cloudwatch/eventRule:EventRule"
+EVENT_TARGET: Final = "aws:cloudwatch/eventTarget:EventTarget"
+ROLE: Final = "aws:iam/role:Role"
+ROLE_POLICIES: Final = frozenset({"aws:iam/rolePolicy:RolePolicy", "aws:iam/rolePolicyAttachment:RolePolicyAttachment"})
+POD_IDENTITY: Final = "aws:eks/podIdentityAssociation:PodIdentityAssociation"
 
 _KUBERNETES: Final = "kubernetes:"
 _PATCH: Final = "Patch"

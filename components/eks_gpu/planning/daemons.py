@@ -1,0 +1,284 @@
+"""Which DaemonSets reach the nodes of a pool, given that some wait for labels that others put there.
+
+A DaemonSet comes to a node whose taints it tolerates and whose labels it selects, like any pod. What makes it hard to
+see is the order: feature discovery must have come before the device plugin finds its label. So the nodes' labels grow
+from those that they have at launch, until nobody else comes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from eks_gpu.facts import discovery, labels
+from eks_gpu.facts.ami import AmiFamily
+from eks_gpu.facts.chart_defaults import Role
+from eks_gpu.facts.instances import InstanceType
+from eks_gpu.facts.taints import Taint
+from eks_gpu.planning.instance_labels import instance_labels
+from eks_gpu.planning.placement.space import Space
+from eks_gpu.planning.placement.taints import consents_of
+from eks_gpu.planning.placement.wishes import Selection, Wish, selection
+from eks_gpu.planning.pod_template import PodTemplate
+from eks_gpu.planning.pool import Pool
+from eks_gpu.planning.reading import NotKnown, attempt, need
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Daemon:
+    """A DaemonSet of the stack, or one that a chart or add-on of the stack installs."""
+
+    urn: str
+    """URN of the resource that brings it: the DaemonSet itself, a release, an add-on."""
+    owner: str
+    """Logical name of that resource."""
+    name: str
+    role: Role | None
+    """None for somebody's own, of which nothing is known."""
+    template: PodTemplate
+    adds: Mapping[str, str | None] | NotKnown
+    """Labels that a node has once it runs there; None for a value that depends on the node."""
+    opt_outs: tuple[str, ...] = ()
+    """Labels of a pool that keep it away when they say ``false``."""
+    aimed: bool = False
+    """Whether somebody chose its nodes, by a selector or an affinity of their own."""
+
+    @property
+    def by_operator(self) -> bool:
+        """Whether the GPU Operator deploys it, by a label that it puts on what looks like a GPU node."""
+        return discovery.DEPLOY_OPERANDS in self.opt_outs
+
+    def opted_out(self, pool: Pool) -> bool:
+        """Return whether a pool says by label that it does not want it."""
+        said = need(pool.labels)
+        return any(said.get(key) == labels.NOT_DEPLOYED for key in self.opt_outs)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Circumstances:
+    """What else decides which labels a node gets."""
+
+    kubernetes: tuple[int, int] | NotKnown
+    """The cluster's version."""
+    complete: bool
+    """Whether nothing is in the cluster but what is known here, so that nobody else can have labelled the node."""
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """Why a DaemonSet does not come to a node."""
+
+    taint: Taint | None
+    """The first taint that it does not tolerate."""
+    refusal: str
+    """The reason, as the second half of a sentence about it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reach:
+    """Who comes to the nodes of one instance type of a pool."""
+
+    instance: InstanceType
+    arrived: tuple[Daemon, ...]
+    kept_off: tuple[tuple[Daemon, Obstacle], ...]
+    """Who does not, and has not been opted out."""
+    unclear: tuple[tuple[Daemon, NotKnown], ...]
+    """Of whom nobody can tell."""
+
+
+def reaching(pool: Pool, daemons: Iterable[Daemon], around: Circumstances) -> tuple[Daemon, ...]:
+    """Return the DaemonSets that are sure to come to every node of a pool with GPUs, of whatever instance type.
+
+    Raises ``NotKnownError`` when taints, labels or instance types of the pool are not known.
+    """
+    found = tuple(daemons)
+    reaches = [reach(pool, kind, found, around) for kind in told_apart(pool, found)]
+    return tuple(daemon for daemon in found if reaches and all(_among(daemon, each.arrived) for each in reaches))
+
+
+def told_apart(pool: Pool, daemons: Iterable[Daemon]) -> tuple[InstanceType, ...]:
+    """Return one of each lot of a pool's instance types that no DaemonSet tells from each other."""
+    keys = sorted({key for daemon in daemons for key in _selection(daemon.template).keys})
+    lots: dict[tuple[str | None, ...], InstanceType] = {}
+    for kind in pool.gpu_types:
+        described = instance_labels(kind)
+        lots.setdefault(tuple(described.get(key) for key in keys), kind)
+    return tuple(lots.values())
+
+
+def reach(pool: Pool, instance: InstanceType, daemons: tuple[Daemon, ...], around: Circumstances) -> Reach:
+    """Return who comes to the nodes of one instance type of a pool, and who does not, and why.
+
+    Raises ``NotKnownError`` when taints or labels of the pool are not known.
+    """
+    need(pool.taints)
+    node = replace(pool, types=(instance,), labels={**_by_nodeadm(pool, around), **need(pool.labels)})
+    perhaps = _perhaps(pool, daemons, around)
+    wanted = tuple(daemon for daemon in daemons if not daemon.opted_out(pool))
+    arrived, _ = _settled(node, wanted, hopeful=False)
+    hoped = replace(node, labels={**dict.fromkeys(perhaps, "true"), **need(node.labels)})
+    at_most, labelled = _settled(hoped, wanted, hopeful=True)
+    doubt = next(iter(perhaps.values()), None)
+    return Reach(
+        instance=instance,
+        arrived=arrived,
+        kept_off=tuple((daemon, _obstacle(daemon, labelled)) for daemon in wanted if not _among(daemon, at_most)),
+        unclear=tuple(
+            (daemon, _doubt(daemon, node) or doubt or _NOBODY_SAYS) for daemon in at_most if not _among(daemon, arrived)
+        ),
+    )
+
+
+_NOBODY_SAYS = NotKnown("", "labels", "given by DaemonSets of which nobody can tell whether they come")
+
+
+def _settled(node: Pool, daemons: tuple[Daemon, ...], *, hopeful: bool) -> tuple[tuple[Daemon, ...], Pool]:
+    """Return who has come when nobody else comes, and the node with the labels that they have put on it.
+
+    ``hopeful`` takes for true whatever cannot be told.
+    """
+    arrived: tuple[Daemon, ...] = ()
+    while True:
+        node = _labelled_by_operator(node, daemons)
+        space, somehow = Space(node), _somehow(arrived)
+        come = tuple(each for each in daemons if _welcome(each, node, space, somehow) in _ANSWERS[hopeful])
+        if len(come) == len(arrived):
+            return arrived, node
+        arrived = come
+        added = {
+            key: value
+            for daemon in come
+            for key, value in _effective(daemon, come, daemons).items()
+            if value is not None
+        }
+        node = replace(node, labels={**added, **need(node.labels)})
+
+
+_ANSWERS: Mapping[bool, tuple[bool | None, ...]] = {True: (True, None), False: (True,)}
+
+
+def _welcome(daemon: Daemon, node: Pool, space: Space, somehow: frozenset[str]) -> bool | None:
+    """Return whether a DaemonSet comes to a node; None when that cannot be told.
+
+    Labels whose value depends on the node are taken to fit.
+    """
+    untolerated = attempt(lambda: consents_of(daemon.template).untolerated(need(node.taints)))
+    if isinstance(untolerated, Taint):
+        return False
+    chosen = _chosen(daemon.template, space, need(node.labels), somehow)
+    certain = untolerated is None and not _unknown_parts(daemon)
+    return chosen if certain or chosen is False else None
+
+
+def _chosen(template: PodTemplate, space: Space, said: Mapping[str, str], somehow: frozenset[str]) -> bool | None:
+    """Return whether a node is one that a template wants, as far as the template is known."""
+    answers = [
+        [_met(wish, space, said) for wish in alternative]
+        for alternative in _selection(template).without(somehow).alternatives
+    ]
+    if any(all(answer is True for answer in alternative) for alternative in answers):
+        return True
+    return None if any(False not in alternative for alternative in answers) else False
+
+
+def _met(wish: Wish, space: Space, said: Mapping[str, str]) -> bool | None:
+    if wish.key not in said and wish.key.startswith(discovery.BY_SOFTWARE):
+        return wish.admits(None)
+    answer = space.answer(wish)
+    return True if answer.sure else None if answer.maybe else False
+
+
+def _doubt(daemon: Daemon, node: Pool) -> NotKnown | None:
+    """Return what is not known about a DaemonSet itself."""
+    return next(iter(_unknown_parts(daemon)), None) or Space(node).all.unclear
+
+
+def _unknown_parts(daemon: Daemon) -> tuple[NotKnown, ...]:
+    template = daemon.template
+    parts = (template.tolerations, template.selector, template.affinity, daemon.adds)
+    return tuple(part for part in parts if isinstance(part, NotKnown))
+
+
+def _selection(template: PodTemplate) -> Selection:
+    """Return what a template wants of a node's labels, as far as it is known."""
+    selector, affinity = template.selector, template.affinity
+    return selection(
+        () if isinstance(selector, NotKnown) else selector, () if isinstance(affinity, NotKnown) else affinity
+    )
+
+
+def _somehow(come: Iterable[Daemon]) -> frozenset[str]:
+    """Return the labels that those who have come put on a node with values that depend on it."""
+    return frozenset(
+        key
+        for daemon in come
+        if not isinstance(daemon.adds, NotKnown)
+        for key, value in daemon.adds.items()
+        if value is None
+    )
+
+
+def _effective(daemon: Daemon, come: tuple[Daemon, ...], daemons: tuple[Daemon, ...]) -> Mapping[str, str | None]:
+    """Return the labels that a DaemonSet gets onto a node: GPU feature discovery's pass through the other one."""
+    if isinstance(daemon.adds, NotKnown):
+        return {}
+    through = daemon.role is Role.GFD and any(each.role is Role.NFD for each in daemons)
+    return {} if through and not any(each.role is Role.NFD for each in come) else daemon.adds
+
+
+def _labelled_by_operator(node: Pool, daemons: tuple[Daemon, ...]) -> Pool:
+    said = need(node.labels)
+    marked = any(said.get(key) == value for key, value in discovery.GPU_MARKS)
+    if not marked or said.get(discovery.DEPLOY_OPERANDS) == labels.NOT_DEPLOYED:
+        return node
+    if not any(daemon.by_operator for daemon in daemons):
+        return node
+    return replace(node, labels={**discovery.BY_OPERATOR, **said})
+
+
+def _obstacle(daemon: Daemon, node: Pool) -> Obstacle:
+    taint = attempt(lambda: consents_of(daemon.template).untolerated(need(node.taints)))
+    if isinstance(taint, Taint):
+        return Obstacle(taint, f"does not tolerate the taint {taint}")
+    space, said = Space(node), need(node.labels)
+    unmet = [
+        next(wish for wish in alternative if _met(wish, space, said) is False)
+        for alternative in _selection(daemon.template).alternatives
+    ]
+    wanted = " or ".join(dict.fromkeys(str(wish) for wish in unmet)) or "an affinity term without conditions"
+    return Obstacle(None, f"requires {wanted}, which no node there has")
+
+
+def _by_nodeadm(pool: Pool, around: Circumstances) -> dict[str, str]:
+    """Return the labels that a node's image puts on it, where that is sure."""
+    sure = not isinstance(around.kubernetes, NotKnown) and around.kubernetes >= discovery.NODEADM_LABELS_FROM
+    return {labels.GPU_PRESENT: "true"} if sure and attempt(_family, pool) is AmiFamily.AL2023 else {}
+
+
+def _family(pool: Pool) -> object:
+    return need(need(pool.image).family)
+
+
+def _perhaps(pool: Pool, daemons: tuple[Daemon, ...], around: Circumstances) -> dict[str, NotKnown]:
+    """Return the labels that a node may have from the start or get from elsewhere, with what is not known about it."""
+    found: dict[str, NotKnown] = {}
+    present = _maybe_present(pool, around)
+    if present is not None and labels.GPU_PRESENT not in need(pool.labels):
+        found[labels.GPU_PRESENT] = present
+    if not around.complete and not any(daemon.role is Role.NFD for daemon in daemons):
+        unsaid = NotKnown(pool.urn, "labels", "whether the cluster runs node feature discovery")
+        found |= {key: unsaid for key, _ in discovery.GPU_MARKS}
+    return found
+
+
+def _maybe_present(pool: Pool, around: Circumstances) -> NotKnown | None:
+    family = attempt(_family, pool)
+    if isinstance(family, NotKnown):
+        return family
+    if family is None:
+        return NotKnown(pool.urn, "image", "somebody's own: nobody says how it labels its nodes")
+    return around.kubernetes if family is AmiFamily.AL2023 and isinstance(around.kubernetes, NotKnown) else None
+
+
+def _among(daemon: Daemon, others: Iterable[Daemon]) -> bool:
+    return any(daemon is other for other in others)

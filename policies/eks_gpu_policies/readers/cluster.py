@@ -1,0 +1,36 @@
+"""The cluster of a stack: which version of Kubernetes it runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from eks_gpu.planning.reading import NotKnown, NotKnownError
+from eks_gpu_policies import tokens
+from eks_gpu_policies.program import Program
+
+_MINOR: Final = re.compile(r"v?(\d+)\.(\d+)")
+_VERSION: Final = "version"
+
+
+def kubernetes_version(program: Program) -> tuple[int, int]:
+    """Return the version that the stack's cluster runs, as its cluster says, or its node groups do: (1, 35).
+
+    Raises ``NotKnownError`` when neither says one, or they say several.
+    """
+    for types in (tokens.CLUSTERS, frozenset({tokens.NODE_GROUP, tokens.MANAGED_NODE_GROUP})):
+        found = set(_versions(program, types))
+        if len(found) == 1:
+            return found.pop()
+        if found:
+            break
+    raise NotKnownError(NotKnown("", _VERSION, "which version of Kubernetes the cluster runs"))
+
+
+def _versions(program: Program, types: frozenset[str]) -> Iterator[tuple[int, int]]:
+    for resource in program.of_type(*sorted(types)):
+        place = resource.view[_VERSION]
+        match = _MINOR.match(place.data) if isinstance(place.data, str) else None
+        if match is not None:
+            yield int(match[1]), int(match[2])

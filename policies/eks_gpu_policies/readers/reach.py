@@ -1,0 +1,107 @@
+"""The DaemonSets of a stack before its pools: who comes to which, asked once for all that are alike."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from functools import cached_property
+from types import MappingProxyType
+
+from eks_gpu.facts.chart_defaults import Role
+from eks_gpu.planning.daemons import Circumstances, Daemon, Reach, reach, told_apart
+from eks_gpu.planning.pool import Pool
+from eks_gpu.planning.reading import NotKnown, attempt, need
+from eks_gpu_policies import tokens
+from eks_gpu_policies.program import Program
+from eks_gpu_policies.readers.cluster import kubernetes_version
+
+
+class DaemonReach:
+    """Who comes to the pools of a stack."""
+
+    def __init__(self, program: Program, daemons: Iterable[Daemon], *, manifests_only: bool) -> None:
+        """Take the DaemonSets of the stack, and whether others may be in the cluster that nobody sees here."""
+        self._program = program
+        self._manifests_only = manifests_only
+        self._alike: dict[Hashable, list[Daemon]] = {}
+        for daemon in daemons:
+            self._alike.setdefault(_content(daemon), []).append(daemon)
+        self._reaches: dict[Hashable, tuple[Reach, ...] | NotKnown] = {}
+
+    @cached_property
+    def distinct(self) -> tuple[Daemon, ...]:
+        """One of each lot of DaemonSets that differ in nothing but who brings them."""
+        return tuple(lot[0] for lot in self._alike.values())
+
+    def twins(self, daemon: Daemon) -> tuple[Daemon, ...]:
+        """Return a DaemonSet with those that differ from it in nothing but who brings them."""
+        return tuple(self._alike[_content(daemon)])
+
+    def of_role(self, *roles: Role) -> tuple[Daemon, ...]:
+        """Return one of each lot that does one of these things."""
+        return tuple(daemon for role in roles for daemon in self._by_role.get(role, ()))
+
+    @cached_property
+    def _by_role(self) -> Mapping[Role | None, tuple[Daemon, ...]]:
+        found: dict[Role | None, tuple[Daemon, ...]] = {}
+        for daemon in self.distinct:
+            found[daemon.role] = (*found.get(daemon.role, ()), daemon)
+        return MappingProxyType(found)
+
+    @cached_property
+    def circumstances(self) -> Circumstances:
+        """What else decides which labels nodes get."""
+        return Circumstances(
+            kubernetes=attempt(kubernetes_version, self._program),
+            complete=not self._manifests_only and bool(self._program.of_type(*sorted(tokens.CLUSTERS))),
+        )
+
+    def reaches(self, pool: Pool) -> tuple[Reach, ...]:
+        """Return who comes to each lot of instance types that a pool may buy; none where it buys none known here.
+
+        Raises ``NotKnownError`` when taints, labels or instance types of the pool are not known.
+        """
+        content = _content_of_pool(pool)
+        if content not in self._reaches:
+            self._reaches[content] = attempt(self._judged, pool)
+        return need(self._reaches[content])
+
+    def _judged(self, pool: Pool) -> tuple[Reach, ...]:
+        return tuple(reach(pool, kind, self.distinct, self.circumstances) for kind in told_apart(pool, self.distinct))
+
+    def reaching(self, pool: Pool) -> tuple[Daemon, ...]:
+        """Return the DaemonSets that are sure to come to every GPU node of a pool.
+
+        Raises ``NotKnownError`` when taints, labels or instance types of the pool are not known.
+        """
+        reaches = self.reaches(pool)
+        if not reaches:
+            return ()
+        everywhere = set.intersection(*({id(each) for each in found.arrived} for found in reaches))
+        return tuple(daemon for daemon in self.distinct if id(daemon) in everywhere)
+
+
+def _content(daemon: Daemon) -> Hashable:
+    """Return what makes a DaemonSet what it is, apart from who brings it."""
+    template = daemon.template
+    adds = daemon.adds if isinstance(daemon.adds, NotKnown) else frozenset(daemon.adds.items())
+    own = daemon.urn if daemon.role is None else None
+    wants = (template.tolerations, template.selector, template.affinity)
+    return (daemon.name if own is None else own, daemon.role, daemon.opt_outs, daemon.aimed, adds, *wants)
+
+
+def _content_of_pool(pool: Pool) -> Hashable:
+    """Return what decides who comes to a pool."""
+    labels = pool.labels if isinstance(pool.labels, NotKnown) else frozenset(pool.labels.items())
+    image = pool.image if isinstance(pool.image, NotKnown) else pool.image.family
+    types = pool.types if isinstance(pool.types, NotKnown) else tuple(kind.name for kind in pool.types)
+    return (
+        pool.kind,
+        labels,
+        pool.taints,
+        image,
+        types,
+        pool.unlisted,
+        pool.requirements,
+        pool.capacity_types,
+        pool.zones,
+    )
