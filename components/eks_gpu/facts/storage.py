@@ -32,6 +32,10 @@ guide, "Create a storage class")."""
 EKS_CLASS = "gp2"
 """The StorageClass that EKS makes in a new cluster: on EBS, bound when the first pod comes."""
 
+EBS_DRIVER_CLASS = "ebs-csi-default-sc"
+"""The default class that the EBS driver's chart and add-on bring where ``defaultStorageClass.enabled`` is set; bound
+when the first pod comes (kubernetes-sigs/aws-ebs-csi-driver, charts/aws-ebs-csi-driver/templates/default-sc.yaml)."""
+
 FIRST_VERSION_WITHOUT_DEFAULT_CLASS = (1, 30)
 """From this Kubernetes on, EKS marks no class as the default (the same)."""
 

@@ -19,6 +19,7 @@ from eks_gpu.facts.model_names import model_bytes
 from eks_gpu.planning.pod_template import Container, Mount, PodTemplate
 from eks_gpu.planning.quantity import quantity
 from eks_gpu.planning.reading import NotKnownError, View, attempt, need
+from eks_gpu.planning.told import told_to
 
 
 class Kind(StrEnum):
@@ -40,7 +41,7 @@ class Model:
 
 _ON_HUB: Final = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
 _HUB_URL: Final = "hf://"
-_IN_SHELL: Final = re.compile(r"[\s\"'\\;&|]+")
+_ENDS_A_COMMAND: Final = ";&|"
 _VARIABLE: Final = re.compile(r"\$(?:\((\w+)\)|\{(\w+)\}|(\w+))")
 _VLLM: Final = "vllm"
 
@@ -144,13 +145,13 @@ _IS_HOME: Final = re.compile(r"/root|/home(?:/[^/]+)?")
 
 
 def _words(container: Container) -> tuple[str, ...]:
-    """Return a container's command line, split as a shell would; ``--option=value`` becomes two words."""
-    texts = (*container.place["command"].texts(), *container.place["args"].texts())
-    return tuple(part for text in texts for word in _split(text) for part in _pair(word))
-
-
-def _split(text: str) -> Iterator[str]:
-    yield from (word for word in _IN_SHELL.split(text) if word)
+    """Return a container's command line, scripts inside scripts included; ``--option=value`` becomes two words."""
+    return tuple(
+        part
+        for text in told_to(container.place)
+        for word in text.split()
+        for part in _pair(word.strip(_ENDS_A_COMMAND))
+    )
 
 
 def _pair(word: str) -> tuple[str, ...]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
 
-from eks_gpu.facts.storage import EFS_DRIVER
+from eks_gpu.facts import storage
 from eks_gpu.planning.pod_template import PodTemplate, PodVolume
 from eks_gpu.planning.reading import NotKnown, NotKnownError, View, attempt, need
 from eks_gpu_policies import tokens
 from eks_gpu_policies.program import Program
+from eks_gpu_policies.readers.storage_classes import StorageClasses
 from eks_gpu_policies.resource import Resource
 
 
@@ -49,6 +51,8 @@ class Storage:
         self._program = program
         self._pods = pods
         self._behind: dict[str, tuple[Resource, ...]] = {}
+        self.classes = StorageClasses(program)
+        """The StorageClasses of the program."""
 
     @cached_property
     def claims(self) -> tuple[Claim, ...]:
@@ -144,6 +148,34 @@ class Storage:
             raise NotKnownError(place.not_known("the class is not in the stack"))
         return found[0]
 
+    def provisioner_of(self, claim: Claim) -> str | None:
+        """Return who makes a claim's volume; None where nobody does.
+
+        Raises ``NotKnownError`` where the class is neither in the stack nor one that every cluster of EKS has.
+        """
+        found = self._class_or_name(claim)
+        if isinstance(found, Resource):
+            return found.view["provisioner"].text()
+        return storage.EBS_DRIVER if found in _CLASSES_ON_EBS else None
+
+    def binds_at_once(self, claim: Claim) -> bool:
+        """Return whether a claim is bound before any pod mounts it; raise ``NotKnownError`` when nobody can tell."""
+        if claim.spec["volumeName"].exists:
+            return True
+        found = self._class_or_name(claim)
+        if isinstance(found, Resource):
+            return found.view["volumeBindingMode"].text() != storage.WAIT_FOR_FIRST_CONSUMER
+        return found not in _CLASSES_ON_EBS
+
+    def _class_or_name(self, claim: Claim) -> Resource | str | None:
+        """Return the class that a claim gets, by name where it is no resource; None for no class at all."""
+        name = attempt(lambda: claim.class_name)
+        if name is None:
+            return self.classes.default
+        if name == "" or (name in _CLASSES_ON_EBS and not self._program.named(tokens.STORAGE_CLASS, str(name))):
+            return str(name) or None
+        return self.class_of(claim)
+
     def volumes_of(self, claim: Claim) -> tuple[Resource, ...]:
         """Return the PersistentVolumes that a claim names; without a name, those of the class that it names."""
         name = attempt(claim.spec["volumeName"].text)
@@ -186,6 +218,10 @@ class Storage:
         )
 
 
+_CLASSES_ON_EBS: Final = frozenset({storage.EKS_CLASS, storage.EBS_DRIVER_CLASS})
+"""Classes that are in a cluster without being resources of anybody's program. Both wait for the first consumer."""
+
+
 def _claim(resource: Resource) -> Claim:
     return Claim(resource, resource.view["spec"], resource.view["metadata"], False)
 
@@ -204,7 +240,7 @@ def _volumes(pod: PodTemplate) -> tuple[PodVolume, ...]:
 def _is_inline(volume: PodVolume) -> bool:
     """Return whether a pod mounts a file system by itself, without a claim."""
     driver = attempt(volume.place.at("csi", "driver").text)
-    return driver == EFS_DRIVER or isinstance(volume.place["nfs"].data, Mapping)
+    return driver == storage.EFS_DRIVER or isinstance(volume.place["nfs"].data, Mapping)
 
 
 def _once(*resources: Resource) -> tuple[Resource, ...]:
