@@ -11,6 +11,7 @@ import pytest
 
 from eks_gpu.facts.lessons import LESSONS
 from eks_gpu_policies.explain import explain, reference
+from eks_gpu_policies.links import LINKS
 from eks_gpu_policies.rule import Environment, Example, Rule, Scope
 from eks_gpu_policies.rules import BY_ID, RULES
 from tests.support.judging import judge
@@ -19,7 +20,8 @@ EACH = pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
 
 
 def judged(rule: Rule[Any], example: Example) -> Any:  # noqa: ANN401 - a report
-    return judge(rule.id, *example.resources, options=example.options)
+    environment = Environment(str((example.options or {}).get("environment", Environment.PROD.value)))
+    return judge(rule.id, *example.resources, environment=environment, options=example.options)
 
 
 @EACH
@@ -50,6 +52,15 @@ def test_its_texts_are_whole(rule: Rule[Any]) -> None:
 @EACH
 def test_its_lessons_exist(rule: Rule[Any]) -> None:
     assert set(rule.lessons) <= LESSONS.keys()
+
+
+@EACH
+def test_it_links_to_documentation(rule: Rule[Any]) -> None:
+    assert rule.link.startswith("https://")
+
+
+def test_every_link_is_of_a_rule() -> None:
+    assert BY_ID.keys() == LINKS.keys()
 
 
 @EACH

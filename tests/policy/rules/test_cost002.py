@@ -6,8 +6,13 @@ import pytest
 
 from eks_gpu.facts import resources
 from eks_gpu_policies import examples
+from eks_gpu_policies.engine import evaluate
+from eks_gpu_policies.options import Options
+from eks_gpu_policies.report import Report
 from eks_gpu_policies.resource import Resource
-from tests.support.judging import complaint, judge, left_open, messages, not_concerned, passes, unknown
+from eks_gpu_policies.rule import Environment
+from eks_gpu_policies.rules import BY_ID
+from tests.support.judging import TODAY, complaint, judge, left_open, messages, not_concerned, passes, unknown
 
 G5 = examples.node_pool(types=("g5.xlarge", "g5.12xlarge"))
 G5_WITH_ONE_GPU_OF_MANY_CPUS = examples.node_pool(types=("g5.xlarge", "g5.12xlarge", "g5.16xlarge"))
@@ -87,3 +92,27 @@ def test_unknown_instance_types_are_left_open() -> None:
 
 def test_a_stack_without_gpu_pools_is_not_concerned() -> None:
     assert not_concerned(judge("COST002", examples.node_group(instanceTypes=["m7i.large"]), options=BUDGET))
+
+
+def test_a_limit_on_gpus_does_not_bound_types_with_parts_of_one() -> None:
+    pool = examples.node_pool("parts", types=("g6.xlarge", "g6f.large"))
+    assert complaint(judge("COST002", pool, options=BUDGET)).startswith("parts has no limit on its GPUs")
+
+
+def test_what_is_sold_in_advance_only_is_left_open_where_nothing_else_is_bought() -> None:
+    block = examples.node_group(
+        instanceTypes=["p5e.48xlarge"],
+        capacityType="CAPACITY_BLOCK",
+        scalingConfig={"minSize": 0, "desiredSize": 1, "maxSize": 1},
+    )
+    assert left_open(judge("COST002", block, options=BUDGET)) == ["capacityType"]
+
+
+def test_on_manifests_it_speaks_only_with_a_budget() -> None:
+    def on_manifests(budget: float | None) -> Report:
+        options = Options(manifests_only=True, environment_named=True, monthly_budget_usd=budget)
+        rules = (BY_ID["COST002"],)
+        return evaluate([P4D], environment=Environment.PROD, rules=rules, today=TODAY, options=options)
+
+    assert not_concerned(on_manifests(None))
+    assert "may cost $16,029 a month" in complaint(on_manifests(16_028))

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from eks_gpu.planning.spend.ceiling import Ceiling, UnboundedSpendError, ceiling
+from eks_gpu.planning.spend.ceiling import Ceiling, UnboundedSpendError, UnpricedError, ceiling
 
-__all__ = ["Ceiling", "UnboundedSpendError", "ceiling"]
+__all__ = ["Ceiling", "UnboundedSpendError", "UnpricedError", "ceiling"]

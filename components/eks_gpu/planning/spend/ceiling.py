@@ -25,6 +25,10 @@ class UnboundedSpendError(ValueError):
     """A pool's cost has no ceiling, or none that can be computed."""
 
 
+class UnpricedError(UnboundedSpendError):
+    """A pool may buy what has no price here."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ceiling:
     """The most a pool can cost."""
@@ -50,7 +54,7 @@ def ceiling(pool: Pool, price: Price = on_demand) -> Ceiling:
     prices = {item.name: price(item) for item in pool.gpu_types}
     unpriced = [*pool.unlisted, *(name for name, usd in prices.items() if usd is None)]
     if unpriced:
-        raise UnboundedSpendError(f"may buy {', '.join(unpriced)}, whose price is not known")
+        raise UnpricedError(f"may buy {', '.join(unpriced)}, whose price is not known")
     known = {name: usd for name, usd in prices.items() if usd is not None}
     if pool.static:
         return _of_nodes(pool, most_nodes(pool), known)

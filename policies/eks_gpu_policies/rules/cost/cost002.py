@@ -1,6 +1,8 @@
 """COST002: the stack cannot outspend its budget.
 
-The ceiling is what all GPU pools cost at their largest: a node group at ``maxSize``, a node pool at its limits.
+The ceiling is what all GPU pools cost at their largest: a node group at ``maxSize``, a node pool at its limits. Types
+without a price on demand are sold as capacity blocks only, paid when they are bought: a pool that takes nothing but
+``reserved`` cannot outspend what somebody has already paid, and what that was is not known here.
 """
 
 from __future__ import annotations
@@ -9,18 +11,21 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from eks_gpu.planning.pool import HOURS_PER_MONTH
-from eks_gpu.planning.reading import NotKnownError
-from eks_gpu.planning.spend import Ceiling, UnboundedSpendError, ceiling
+from eks_gpu.planning.pool import HOURS_PER_MONTH, Pool, PoolKind
+from eks_gpu.planning.reading import NotKnownError, attempt, need
+from eks_gpu.planning.spend import Ceiling, UnboundedSpendError, UnpricedError, ceiling
 from eks_gpu_policies import examples
 from eks_gpu_policies.rule import EVERYWHERE, Example, Outcome, Problem, Rule, Severity, Subjects, Undecided, undecided
 from eks_gpu_policies.stack import Stack, Whole
 from eks_gpu_policies.subjects import POOL_TYPES
 
 _BUDGET: Final = "monthlyBudgetUsd"
+_RESERVED: Final = frozenset({"reserved"})
 
 
 def _has_gpu_pools(_whole: Whole, stack: Stack) -> bool:
+    if stack.options.manifests_only and stack.options.monthly_budget_usd is None:
+        return False
     return bool(stack.gpu_pools or stack.unclear_pools)
 
 
@@ -32,7 +37,7 @@ def _check(_whole: Whole, stack: Stack) -> Iterator[Outcome]:
         try:
             ceilings.append(ceiling(pool))
         except UnboundedSpendError as error:
-            unbounded.append(Problem(f"{pool.name} {error}", urn=pool.urn))
+            unbounded.append(_without_ceiling(pool, error))
         except NotKnownError as error:
             unbounded.append(undecided(error.what))
     hourly = sum(item.usd_per_hour for item in ceilings)
@@ -47,6 +52,16 @@ def _check(_whole: Whole, stack: Stack) -> Iterator[Outcome]:
             f"its GPU pools may cost ${hourly * HOURS_PER_MONTH:,.0f} a month, the budget is ${budget:,.0f}: "
             + "; ".join(f"{item.pool} ${item.usd_per_month:,.0f} ({item.because})" for item in ceilings)
         )
+
+
+def _without_ceiling(pool: Pool, error: UnboundedSpendError) -> Outcome:
+    if isinstance(error, UnpricedError) and not pool.unlisted and attempt(_capacity_types, pool) == _RESERVED:
+        return Undecided("spec" if pool.kind is PoolKind.NODE_POOL else "capacityType", f"{pool.name} {error}")
+    return Problem(f"{pool.name} {error}", urn=pool.urn)
+
+
+def _capacity_types(pool: Pool) -> frozenset[str]:
+    return need(pool.capacity_types)
 
 
 def _without_budget(hourly: float, unbounded: list[Outcome], stack: Stack) -> Outcome:

@@ -1,0 +1,90 @@
+"""What the GPU pools of a stack cost: the resources behind the figures of ``eks_gpu.planning.spend``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from eks_gpu.facts import resources
+from eks_gpu.facts.instances import InstanceType
+from eks_gpu.planning.placement import place
+from eks_gpu.planning.pod_template import PodTemplate
+from eks_gpu.planning.pool import Pool, PoolKind
+from eks_gpu.planning.quantity import quantity
+from eks_gpu.planning.reading import NotKnown, attempt, need
+from eks_gpu.planning.spend.demand import Berth, Demand
+from eks_gpu.planning.spend.prices import Prices
+from eks_gpu.planning.spend.report import StackSpend, spend
+from eks_gpu_policies.readers.replicas import is_placeholder, replicas, stays
+from eks_gpu_policies.stack import Stack
+
+_PARTS: Final = "asks for parts of GPUs"
+_NONE: Final = float("inf")
+
+
+def stack_spend(stack: Stack, prices: Prices) -> StackSpend:
+    """Return what the GPU pools of a stack cost, with the stack's own workloads on them."""
+    demands: list[Demand] = []
+    uncounted: list[str] = []
+    for pod in stack.pods:
+        wanted = attempt(_demand, pod, stack)
+        if isinstance(wanted, NotKnown):
+            uncounted.append(f"{pod.name} ({wanted.path} is {wanted.reason})")
+        elif isinstance(wanted, str):
+            uncounted.append(f"{pod.name} ({wanted})")
+        elif wanted is not None:
+            demands.append(wanted)
+    # Placeholders give way to whatever else there is, so that they are looked at last.
+    demands.sort(key=lambda demand: demand.placeholder)
+    return replace(spend(stack.gpu_pools, demands, prices), uncounted=tuple(uncounted))
+
+
+def _demand(pod: PodTemplate, stack: Stack) -> Demand | str | None:
+    """Return what a workload needs; why it is not counted; or None when it is no GPU workload that stays."""
+    if not stays(pod) or not pod.asks_gpu:
+        return None
+    if stack.by_urn[pod.urn].view.at("spec", "suspend").boolean():
+        return None
+    gpus = whole_gpus(pod)
+    if not gpus:
+        return _PARTS
+    return Demand(
+        name=pod.name,
+        pods=replicas(pod, stack),
+        gpus=gpus,
+        berths=tuple(_berths(pod, stack)),
+        placeholder=is_placeholder(pod, stack),
+    )
+
+
+def whole_gpus(pod: PodTemplate) -> int:
+    """Return how many whole GPUs one pod asks for; 0 for one that asks for shares, slices or by claim."""
+    asked = (need(box.limits).get(resources.GPU) or need(box.requests).get(resources.GPU) for box in pod.gpu_containers)
+    return int(sum((quantity(amount) or 0 for amount in asked if amount is not None), 0))
+
+
+def _berths(pod: PodTemplate, stack: Stack) -> Iterator[Berth]:
+    """Yield where the pod may run, as the nodes are filled: fixed ones first, then pools in Karpenter's order."""
+    for pool in sorted(stack.landing(pod), key=lambda item: _turn(item, stack)):
+        instance = cheapest_for(pod, pool)
+        if instance is not None:
+            yield Berth(pool.urn, instance)
+
+
+def _turn(pool: Pool, stack: Stack) -> tuple[bool, float, tuple[int, ...]]:
+    """Return a sort key: nodes that are there, then the highest weight, then names from Z to A."""
+    if pool.kind is not PoolKind.NODE_POOL:
+        return False, 0, ()
+    weight = attempt(stack.by_urn[pool.urn].view.at("spec", "weight").number)
+    known = weight if isinstance(weight, float) else 0.0
+    return True, -known, tuple(-ord(letter) for letter in pool.name)
+
+
+def cheapest_for(pod: PodTemplate, pool: Pool) -> InstanceType | None:
+    """Return the cheapest type of a pool that admits the pod and has room for it; None when none is known to."""
+    return min(place(pod, pool).types, key=_price, default=None)
+
+
+def _price(kind: InstanceType) -> float:
+    return _NONE if kind.usd_per_hour is None else kind.usd_per_hour
