@@ -47,9 +47,18 @@ def volume(size: int = 100, **ebs: object) -> dict[str, object]:
     return {"deviceName": AmiFamily.AL2023.image_device, "ebs": settings}
 
 
+def node_config(spec: str) -> str:
+    """Return user data of AL2023: a NodeConfig with ``spec``, a line of YAML."""
+    return f"apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  {spec}\n"
+
+
 def launch_template(name: str = "gpu", /, **props: object) -> Resource:
-    """Return a launch template with a large encrypted volume and IMDSv2."""
-    sound = {"blockDeviceMappings": [volume()], "metadataOptions": {"httpTokens": "required"}}
+    """Return a launch template with a large encrypted volume, IMDSv2 and thresholds for the removal of images."""
+    sound = {
+        "blockDeviceMappings": [volume()],
+        "metadataOptions": {"httpTokens": "required"},
+        "userData": node_config("kubelet: {config: {imageGCHighThresholdPercent: 80, imageGCLowThresholdPercent: 60}}"),
+    }
     return resource(tokens.LAUNCH_TEMPLATE, name, {**sound, **props})
 
 
@@ -88,6 +97,7 @@ def node_class(name: str = "g5", /, **spec: object) -> Resource:
                 "ebs": {"volumeSize": "100Gi", "volumeType": "gp3", "throughput": 500, "encrypted": True},
             }
         ],
+        "kubelet": {"imageGCHighThresholdPercent": 80, "imageGCLowThresholdPercent": 60},
     }
     return resource(tokens.NODE_CLASS, name, {"metadata": {"name": name}, "spec": {**sound, **spec}})
 

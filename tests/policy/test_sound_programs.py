@@ -94,7 +94,7 @@ GPU_CLASS = examples.resource(
             "amiSelectorTerms": [{"alias": "bottlerocket@v1.60.0"}],
             "blockDeviceMappings": [
                 {"deviceName": "/dev/xvda", "ebs": {"volumeSize": "4Gi", "volumeType": "gp3", "encrypted": True}},
-                {"deviceName": "/dev/xvdb", "ebs": {"volumeSize": "200Gi", "volumeType": "gp3", "encrypted": True}},
+                {"deviceName": "/dev/xvdb", "ebs": {"volumeSize": "200Gi", "throughput": 500, "encrypted": True}},
             ],
             "subnetSelectorTerms": [{"tags": {labels.KARPENTER_DISCOVERY: "my-cluster"}}],
         },
@@ -191,7 +191,10 @@ TEMPLATE = examples.resource(
     "nodes",
     {
         "blockDeviceMappings": [
-            {"deviceName": "/dev/xvda", "ebs": {"volumeSize": 100, "volumeType": "gp3", "encrypted": "true"}}
+            {
+                "deviceName": "/dev/xvda",
+                "ebs": {"volumeSize": 200, "volumeType": "gp3", "throughput": 250, "encrypted": "true"},
+            }
         ],
         "metadataOptions": {"httpTokens": "required", "httpPutResponseHopLimit": 2},
     },

@@ -276,9 +276,12 @@ spec:
 @pytest.mark.parametrize(
     ("manifests", "refused"),
     [
-        (POOL_OF_BUSY_NODES, {("COST001", "g6"), ("NODE001", "g6"), ("NODE006", "g6")}),
+        (POOL_OF_BUSY_NODES, {(rule, "g6") for rule in ("COST001", "NODE001", "NODE002", "NODE003", "NODE006")}),
         # p5e is among what the second may buy, and has no price.
-        (BOTTLEROCKET_WITH_A_LARGE_ROOT, {("NODE001", "vllm"), ("NODE004", "vllm"), ("COST002", "vllm")}),
+        (
+            BOTTLEROCKET_WITH_A_LARGE_ROOT,
+            {(rule, "vllm") for rule in ("NODE001", "NODE002", "NODE003", "NODE004", "COST002")},
+        ),
         (GENERATED_SERVER, {("WORK005", "vllm"), ("WORK006", "vllm"), ("WORK013", "vllm")}),
     ],
     ids=["no GPU limit, small disk, floating image", "the wrong disk is large, no taint", "no shm, no startup probe"],
@@ -302,7 +305,10 @@ def test_a_blueprint_with_an_ended_image_on_a_wrong_device_is_refused() -> None:
     )
     group = examples.node_group(template, "gpu", amiType="AL2_x86_64_GPU", releaseVersion=None, taints=None)
     report = report_on(template, group)
-    assert found(report) == {("NODE001", "gpu"), ("NODE004", "gpu"), ("NODE006", "gpu"), ("SEC001", "lt")}
+    assert found(report) == {
+        *((rule, "gpu") for rule in ("NODE001", "NODE002", "NODE003", "NODE004", "NODE006", "NODE007")),
+        ("SEC001", "lt"),
+    }
     said = " ".join(finding.message for finding in report.findings)
     assert "default of 20 GiB (volumes are mapped to /dev/sda1 only) on /dev/xvda" in said
 
@@ -319,8 +325,7 @@ def test_a_cluster_example_with_floating_charts_and_a_default_disk_is_refused() 
     )
     charts = [examples.release(name, name, None) for name in ("gpu-operator", "kube-prometheus-stack")]
     assert found(report_on(component, *charts)) == {
-        ("NODE001", "gpu"),
-        ("NODE006", "gpu"),
+        *((rule, "gpu") for rule in ("NODE001", "NODE002", "NODE003", "NODE006", "NODE007")),
         ("SOFT005", "gpu-operator"),
         ("SOFT005", "kube-prometheus-stack"),
     }

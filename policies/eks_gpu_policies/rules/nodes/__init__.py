@@ -5,10 +5,18 @@ from __future__ import annotations
 from typing import Any, Final
 
 from eks_gpu_policies.rule import Rule
-from eks_gpu_policies.rules.nodes import node001, node004, node006
+from eks_gpu_policies.rules.nodes import (
+    node001,
+    node002,
+    node003,
+    node004,
+    node006,
+)
 
 RULES: Final[tuple[Rule[Any], ...]] = (
     node001.RULE,
+    node002.RULE,
+    node003.RULE,
     node004.RULE,
     node006.RULE,
 )

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from eks_gpu.facts.ami import ROOT_DEVICES
+from eks_gpu.planning.image_volume import image_volume, nvme_gb
 from eks_gpu.planning.pool import Family, Pool, family_name
 from eks_gpu.planning.reading import need
 from eks_gpu.planning.volume import Volume
@@ -21,9 +22,6 @@ from eks_gpu_policies.subjects import GPU_POOLS
 
 SMALLEST_GIB: Final = 100
 SMALLEST_NVME_GB: Final = 100
-DEFAULT_GIB: Final = 20
-"""What EKS and Karpenter give a node that says nothing."""
-
 _RESERVED: Final = 0.1
 """The share of a disk that the kubelet's eviction threshold keeps free; one GiB goes to the system."""
 
@@ -44,40 +42,18 @@ def _check(pool: Pool, stack: Stack) -> Iterator[Outcome]:
 
 
 def _size(pool: Pool, family: Family) -> Iterator[Outcome]:
-    mapped = pool.volume(family.image_device)
-    if mapped is not None and mapped.from_snapshot and mapped.size_gib is None:
-        yield Undecided("volumeSize", f"{family.image_device} is as large as its snapshot")
+    volume = image_volume(pool, family)
+    if volume.of_snapshot:
+        yield Undecided("volumeSize", f"{volume.device} is as large as its snapshot")
         return
-    size, said = _image_gib(pool, family)
-    if size >= SMALLEST_GIB or _on_nvme(pool):
+    size = volume.gib
+    if size >= SMALLEST_GIB or nvme_gb(pool) >= SMALLEST_NVME_GB:
         return
     yield Problem(
-        f"{said} on {family.image_device}, where {family_name(family)} keeps images; "
+        f"{volume.said} on {volume.device}, where {family_name(family)} keeps images; "
         f"about {max(0.0, size - 1 - _RESERVED * size):.0f} GiB are left for images and pods, "
         f"{SMALLEST_GIB} GiB are needed"
     )
-
-
-def _image_gib(pool: Pool, family: Family) -> tuple[float, str]:
-    """Return the size of the image volume and how it came about."""
-    mapped = pool.volume(family.image_device)
-    if mapped is not None:
-        size = need(mapped.size_gib)
-        if size is not None:
-            return size, f"has {size:.3g} GiB"
-    disk = need(pool.disk_size_gib)
-    if disk is not None:
-        return disk, f"has a diskSize of {disk:g} GiB"
-    elsewhere = sorted(volume.device or "" for volume in need(pool.volumes))
-    beside = f" (volumes are mapped to {', '.join(elsewhere)} only)" if elsewhere and mapped is None else ""
-    return DEFAULT_GIB, f"has the default of {DEFAULT_GIB} GiB{beside}"
-
-
-def _on_nvme(pool: Pool) -> bool:
-    """Return whether images are on local disks that are large enough on every type."""
-    types = pool.gpu_types
-    large = bool(types) and not pool.unlisted and all(item.local_nvme_gb >= SMALLEST_NVME_GB for item in types)
-    return large and need(pool.instance_store_raid0)
 
 
 def _encryption(pool: Pool, family: Family, stack: Stack) -> Iterator[Outcome]:

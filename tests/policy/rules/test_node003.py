@@ -1,0 +1,92 @@
+"""NODE003: old images are pruned."""
+
+from __future__ import annotations
+
+import base64
+
+import pytest
+
+from eks_gpu_policies import examples
+from eks_gpu_policies.resource import Resource
+from tests.support.judging import complaint, judge, left_open, not_concerned, passes, unknown
+
+
+def config(**kubelet: object) -> str:
+    lines = "".join(f"      {key}: {value}\n" for key, value in kubelet.items())
+    return f"apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  kubelet:\n    config:\n{lines}"
+
+
+def group(user_data: str | None, size: int = 100, **props: object) -> tuple[Resource, Resource]:
+    told = None if user_data is None else base64.b64encode(user_data.encode()).decode()
+    template = examples.launch_template(blockDeviceMappings=[examples.volume(size)], userData=told)
+    return template, examples.node_group(template, **props)
+
+
+def test_n02_thresholds_in_a_node_config_pass() -> None:
+    told = config(imageGCHighThresholdPercent=80, imageGCLowThresholdPercent=60)
+    assert passes(judge("NODE003", *group(told)))
+
+
+def test_n02_a_volume_of_100_gib_without_thresholds_fails_with_the_kubelets_own() -> None:
+    message = complaint(judge("NODE003", *group(None)))
+    assert message == (
+        "has 100 GiB for images and removes old ones from 85 % full only, down to 80 %, the kubelet's defaults"
+    )
+
+
+@pytest.mark.parametrize(("size", "fails"), [(199, True), (200, False)])
+def test_n02_a_volume_of_200_gib_needs_none(size: int, fails: bool) -> None:
+    report = judge("NODE003", *group(None, size))
+    assert (not passes(report)) is fails
+
+
+@pytest.mark.parametrize(("high", "low", "passed"), [(80, 79, True), (81, 60, False), (85, 80, False), (80, 80, False)])
+def test_n02_the_first_threshold_is_80_at_most_and_the_second_below_it(high: int, low: int, passed: bool) -> None:
+    told = config(imageGCHighThresholdPercent=high, imageGCLowThresholdPercent=low)
+    assert passes(judge("NODE003", *group(told))) is passed
+
+
+def test_n02_an_end_above_the_beginning_keeps_the_kubelet_from_starting() -> None:
+    message = complaint(judge("NODE003", *group(config(imageGCHighThresholdPercent=75))))
+    assert "from" not in message
+    assert "starts to remove images at 75 % and stops at 80 %" in message
+
+
+def test_n02_an_ec2_node_class_says_it_for_karpenters_nodes_and_wins_over_user_data() -> None:
+    good = {"imageGCHighThresholdPercent": 75, "imageGCLowThresholdPercent": 60}
+    assert passes(judge("NODE003", examples.node_class(kubelet=good), examples.node_pool()))
+    told = config(imageGCHighThresholdPercent=80, imageGCLowThresholdPercent=60)
+    assert passes(judge("NODE003", examples.node_class(userData=told, kubelet={}), examples.node_pool()))
+    late = examples.node_class(userData=told, kubelet={"imageGCHighThresholdPercent": 90})
+    assert "from 90 % full" in complaint(judge("NODE003", late, examples.node_pool()))
+
+
+def test_n02_bottlerocket_says_it_in_toml() -> None:
+    toml = '[settings.kubernetes]\nimage-gc-high-threshold-percent = "75"\nimage-gc-low-threshold-percent = "60"\n'
+    volumes = [{**examples.volume(100), "deviceName": "/dev/xvdb"}]
+    template = examples.launch_template(userData=toml, blockDeviceMappings=volumes)
+    assert passes(judge("NODE003", template, examples.node_group(template, amiType="BOTTLEROCKET_x86_64_NVIDIA")))
+
+
+def test_n02_local_disks_count_as_what_holds_images() -> None:
+    raid = examples.node_class(instanceStorePolicy="RAID0", kubelet={})
+    assert passes(judge("NODE003", raid, examples.node_pool()))
+    small = examples.node_pool(types=("g4dn.xlarge",))
+    assert "has 116 GiB for images" in complaint(judge("NODE003", raid, small))
+
+
+def test_an_image_of_ones_own_may_have_it_built_in() -> None:
+    terms = {"amiSelectorTerms": [{"id": "ami-0123"}], "amiFamily": "Custom"}
+    assert left_open(judge("NODE003", examples.node_class(**terms, kubelet={}), examples.node_pool())) == ["amiType or amiFamily"]
+    large = [{"deviceName": "/dev/sda1", "ebs": {"volumeSize": "200Gi"}}]
+    assert passes(judge("NODE003", examples.node_class(**terms, blockDeviceMappings=large), examples.node_pool()))
+
+
+def test_user_data_that_is_not_known_or_not_readable_is_left_open() -> None:
+    template = unknown(examples.launch_template(userData="x"), "userData")
+    assert left_open(judge("NODE003", template, examples.node_group(template))) == ["userData"]
+    assert left_open(judge("NODE003", *group("<powershell>\n"))) == ["userData"]
+
+
+def test_cpu_groups_are_not_concerned() -> None:
+    assert not_concerned(judge("NODE003", *group(None, instanceTypes=["m5.large"])))
