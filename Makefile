@@ -53,7 +53,7 @@ test: build modules ## run every test but those of e2e
 
 # Three at a time, a file to one: each has a control plane of its own, which waits for most of the time.
 e2e: build-all ## run the tests that need the real Kubernetes: API server, scheduler, Karpenter, Helm
-	@$(PYTHON) -m pytest tests/e2e --numprocesses 3 --dist loadfile --durations=10
+	@$(PYTHON) -m pytest tests/e2e --numprocesses 3 --dist loadfile --no-loadscope-reorder --durations=10
 
 bench: build ## measure imports, checks and previews, side by side
 	@$(PYTHON) tests/bench/run.py
