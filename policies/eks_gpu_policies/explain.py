@@ -9,6 +9,7 @@ from typing import Any, Final
 from eks_gpu.facts.lessons import LESSONS
 from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.rule import Environment, Example, Rule, Scope
+from eks_gpu_policies.topics import AREAS, TOPICS
 
 AnyRule = Rule[Any]
 
@@ -36,11 +37,44 @@ def _text(rule: AnyRule) -> Iterator[str]:
     yield f"Why. {rule.why}"
     yield ""
     yield f"Fix: {rule.fix}."
+    yield ""
+    yield f"Read on: {rule.link}"
     for word, example in (("fails", rule.failing), ("passes", rule.passing)):
         yield ""
         yield f"This {word}:"
         yield ""
         yield from (f"    {line}" for line in example_yaml(example).splitlines())
+
+
+def one_line(rule: AnyRule) -> str:
+    """Return a rule in a list."""
+    return f"{rule.id:<9}{rule.title}"
+
+
+def explain_topic(name: str, rules: Sequence[AnyRule]) -> str | None:
+    """Return what there is to say about a topic, an area (``NODE``) or a lesson (``N01``); None if it is none of them.
+
+    A word that is none of them finds the rules that speak of it.
+    """
+    topic = TOPICS.get(name.lower())
+    if topic is not None:
+        return f"{topic.title}\n\n{topic.text}\n"
+    known = name.upper()
+    if known in AREAS:
+        return _listed(f"{known}: {AREAS[known]}", [rule for rule in rules if rule.area == known])
+    if known in LESSONS:
+        return _listed(f"{known}: {LESSONS[known]}", [rule for rule in rules if known in rule.lessons])
+    about = [rule for rule in rules if name.lower() in _said(rule)]
+    return _listed(f"Rules that speak of {name}:", about) if about else None
+
+
+def _listed(head: str, rules: Sequence[AnyRule]) -> str:
+    lines = [one_line(rule) for rule in rules] or ["no rule: it cannot be seen before something runs"]
+    return "\n".join((head, "", *lines)) + "\n"
+
+
+def _said(rule: AnyRule) -> str:
+    return f"{rule.title} {rule.why} {rule.fix} {rule.looks_at.what}".lower()
 
 
 def reference(rules: Sequence[AnyRule]) -> str:
@@ -51,7 +85,18 @@ def reference(rules: Sequence[AnyRule]) -> str:
 def _page(rules: Sequence[AnyRule]) -> Iterator[str]:
     yield "# Rules"
     yield ""
-    yield "Generated from the rules themselves. M: a finding refuses the deployment; A: it warns; -: the rule is off."
+    yield "Generated from the rules themselves."
+    for topic in TOPICS.values():
+        yield ""
+        yield f"## {topic.title}"
+        yield ""
+        yield "```text"
+        yield from topic.text.splitlines()
+        yield "```"
+    yield ""
+    yield "## All rules"
+    yield ""
+    yield "M: a finding refuses the deployment; A: it warns; -: the rule is off."
     yield ""
     yield "| id | title | severity | dev | staging | prod | looks at | lessons |"
     yield "|-|-|-|-|-|-|-|-|"
@@ -72,7 +117,7 @@ def _section(rule: AnyRule) -> Iterator[str]:
     yield ""
     yield f"**{rule.title}.** {rule.why}"
     yield ""
-    yield f"*Fix:* {rule.fix}."
+    yield f"*Fix:* {rule.fix}. [Read on]({rule.link})"
     for word, example in (("Fails", rule.failing), ("Passes", rule.passing)):
         yield ""
         yield f"{word}:"

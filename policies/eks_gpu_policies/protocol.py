@@ -59,6 +59,7 @@ def policy(rule: AnyRule) -> Policy:
         severity=_SEVERITIES[rule.severity],
         remediation_steps=rule.fix,
         tags=[rule.area, *rule.lessons],
+        url=rule.link,
     )
 
 

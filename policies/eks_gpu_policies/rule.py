@@ -17,6 +17,7 @@ from enum import StrEnum
 from typing import Generic, Protocol, TypeVar
 
 from eks_gpu.planning.reading import NotKnown, NotKnownError
+from eks_gpu_policies.links import LINKS
 from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.stack import Stack
 
@@ -171,6 +172,11 @@ class Rule(Generic[S]):
     def area(self) -> str:
         """The letters of the id: ``NODE``."""
         return self.id.rstrip("0123456789")
+
+    @property
+    def link(self) -> str:
+        """A page of the vendors' documentation to read on."""
+        return LINKS[self.id]
 
 
 def clauses(*parts: Iterable[Outcome]) -> Iterator[Outcome]:

@@ -11,21 +11,30 @@ from eks_gpu.cli.exit_codes import CannotRun
 
 
 def explain(
-    rule: Annotated[
-        str | None, typer.Argument(help="Id of a rule, such as NODE001. All rules in one line each when left out.")
+    subject: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[ID|TOPIC]",
+            help="Id of a rule (NODE001), an area (NODE), a lesson (N01), a topic (waivers), or a word that rules "
+            "speak of (spot). The list of all rules and topics when left out.",
+        ),
     ] = None,
 ) -> None:
     """Print why a rule exists, how to mend what it finds, and an example that fails and one that passes."""
     from eks_gpu_policies.explain import explain as text_of  # noqa: PLC0415 - rules, needed by this command only
+    from eks_gpu_policies.explain import explain_topic, one_line  # noqa: PLC0415
     from eks_gpu_policies.rules import BY_ID, RULES  # noqa: PLC0415
+    from eks_gpu_policies.topics import AREAS, TOPICS  # noqa: PLC0415
 
-    if rule is None:
+    if subject is None:
         for known in RULES:
-            typer.echo(f"{known.id}  {known.title}")
+            typer.echo(one_line(known))
+        typer.echo(f"\nareas: {', '.join(AREAS)}\ntopics: {', '.join(TOPICS)}")
         return
-    found = BY_ID.get(rule.upper())
-    if found is None:
-        close = difflib.get_close_matches(rule.upper(), BY_ID, n=1)
-        hint = f"did you mean {close[0]}?" if close else f"rules are {', '.join(BY_ID)}"
-        raise CannotRun(f"no rule {rule!r}; {hint}")
-    typer.echo(text_of(found), nl=False)
+    rule = BY_ID.get(subject.upper())
+    text = text_of(rule) if rule is not None else explain_topic(subject, RULES)
+    if text is None:
+        close = difflib.get_close_matches(subject.upper(), [*BY_ID, *AREAS, *(name.upper() for name in TOPICS)], n=1)
+        hint = f"did you mean {close[0]}?" if close else f"topics are {', '.join(TOPICS)}; rules are listed without one"
+        raise CannotRun(f"nothing is known about {subject!r}; {hint}")
+    typer.echo(text, nl=False)
