@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar
 
 from eks_gpu.planning.daemons import Daemon
-from eks_gpu.planning.placement import admits
+from eks_gpu.planning.placement import Placement, admits
 from eks_gpu.planning.pod_template import PodTemplate
-from eks_gpu.planning.pool import Pool, PoolKind
+from eks_gpu.planning.pool import Overlay, Pool, PoolKind
 from eks_gpu.planning.reading import NotKnown, View, attempt, need
 from eks_gpu_policies import tokens
 from eks_gpu_policies.options import Options
@@ -19,10 +19,14 @@ from eks_gpu_policies.readers.claims import Storage
 from eks_gpu_policies.readers.daemons import BRINGERS, read_daemons
 from eks_gpu_policies.readers.node_groups import node_groups, read_node_group
 from eks_gpu_policies.readers.node_pools import read_node_pool
+from eks_gpu_policies.readers.overlays import read_overlays
+from eks_gpu_policies.readers.places import Places
 from eks_gpu_policies.readers.pods import read_pods
 from eks_gpu_policies.readers.reach import DaemonReach
 from eks_gpu_policies.readers.self_managed import read_self_managed, self_managed_groups
-from eks_gpu_policies.readers.subnets import Location, pool_locations
+from eks_gpu_policies.readers.splits import Installation, installations, split_of
+from eks_gpu_policies.readers.subnets import Location, pool_locations, zone_of
+from eks_gpu_policies.readers.volume_zones import volume_affinity
 from eks_gpu_policies.resource import Resource
 
 T = TypeVar("T")
@@ -61,7 +65,28 @@ class Stack(Program):
         groups = self._read(node_groups(self), lambda group: (read_node_group(group, self),))
         own = self._read(self_managed_groups(self), lambda group: (read_self_managed(group, self),))
         pools = self._read(self.of_type(tokens.NODE_POOL), lambda pool: (read_node_pool(pool, self),))
-        return (*groups, *own, *pools)
+        return tuple(self._surrounded(pool) for pool in (*groups, *own, *pools))
+
+    def _surrounded(self, pool: Pool) -> Pool:
+        """Return a pool with what other resources decide about it: its zones, and how its GPUs are shared."""
+        return replace(
+            pool,
+            zones=attempt(self._zones_of, pool),
+            split=attempt(split_of, pool, self._plugins, self),
+            overlays=self._overlays if pool.kind is PoolKind.NODE_POOL else (),
+        )
+
+    def _zones_of(self, pool: Pool) -> frozenset[str] | None:
+        """Return the zones that a pool's subnets are in; None where it names no subnet."""
+        return frozenset(map(zone_of, self.locations(pool))) or None
+
+    @cached_property
+    def _plugins(self) -> tuple[Installation, ...]:
+        return installations(self)
+
+    @cached_property
+    def _overlays(self) -> tuple[Overlay, ...] | NotKnown:
+        return attempt(read_overlays, self)
 
     @cached_property
     def pods(self) -> tuple[PodTemplate, ...]:
@@ -123,6 +148,37 @@ class Stack(Program):
             for pool in self.landing(pod):
                 found.setdefault(pool.urn, []).append(pod)
         return found
+
+    @cached_property
+    def places(self) -> Places:
+        """Pods and pools, prepared for the question which fits where."""
+        return Places(
+            self.pods,
+            daemons=self._daemons_of,
+            volumes=lambda pod: attempt(volume_affinity, pod, self.storage, self),
+        )
+
+    def _daemons_of(self, pool: Pool) -> tuple[PodTemplate, ...]:
+        """Return the DaemonSets that are known to come to all GPU nodes of a pool."""
+        found = attempt(self.daemon_reach.reaching, pool)
+        return () if isinstance(found, NotKnown) else tuple(daemon.template for daemon in found)
+
+    def placed(self, pod: PodTemplate, pool: Pool) -> Placement:
+        """Return which instance types of a pool a pod finds room on, or the first reason why not.
+
+        DaemonSets of the stack are taken off, and volumes looked up. Where nobody can tell, the placement says what
+        would have to be known.
+        """
+        return self.places.placed(pod, pool)
+
+    def placements(self, pod: PodTemplate) -> tuple[tuple[Pool, Placement], ...]:
+        """Return the same of every pool; pools that differ in nothing but their names are asked once."""
+        return tuple((pool, self.placed(pod, pool)) for pool in self.distinct_pools)
+
+    @cached_property
+    def distinct_pools(self) -> tuple[Pool, ...]:
+        """One of each lot of pools that differ in nothing but their names."""
+        return self.places.distinct(self.pools)
 
     @cached_property
     def storage(self) -> Storage:

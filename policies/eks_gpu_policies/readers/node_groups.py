@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from eks_gpu.facts import labels
 from eks_gpu.facts.instances import CATALOGUE, InstanceType
 from eks_gpu.facts.taints import Effect, Taint
 from eks_gpu.planning.pool import (
@@ -25,6 +26,7 @@ from eks_gpu.planning.reading import NotKnown, View, attempt
 from eks_gpu.planning.volume import read_launch_template_volumes
 from eks_gpu_policies import tokens
 from eks_gpu_policies.program import Program
+from eks_gpu_policies.readers.kubelets import told_kubelet
 from eks_gpu_policies.readers.launch_templates import (
     Template,
     own_family,
@@ -67,7 +69,7 @@ def read_node_group(group: Resource, program: Program) -> Pool:
         unlisted=() if isinstance(types, NotKnown) else unlisted(types),
         by_omission=False,
         requirements=(),
-        labels=attempt(view["labels"].text_map),
+        labels=attempt(lambda: {**_given_by_eks(view), **view["labels"].text_map()}),
         taints=attempt(lambda: read_taints(view["taints"])),
         capacity_types=attempt(lambda: _capacity_types(view)),
         size=attempt(lambda: _size(group)),
@@ -76,8 +78,15 @@ def read_node_group(group: Resource, program: Program) -> Pool:
         volumes=attempt(lambda: read_launch_template_volumes(properties_of(template)["blockDeviceMappings"])),
         disk_size_gib=attempt(view["diskSize"].number),
         instance_store_raid0=attempt(lambda: of_group(view, properties_of(template)).raid_holds_images),
+        kubelet=attempt(lambda: told_kubelet(of_group(view, properties_of(template)))),
         template=urn_of(template),
     )
+
+
+def _given_by_eks(view: View) -> dict[str, str]:
+    """Return the labels that EKS puts on the group's nodes by itself, as far as they are known."""
+    name = attempt(view["nodeGroupName"].text)
+    return {labels.EKS_NODE_GROUP: name} if isinstance(name, str) else {}
 
 
 def listed(names: tuple[str, ...]) -> tuple[InstanceType, ...]:

@@ -25,6 +25,7 @@ from eks_gpu.planning.requirements import Requirement, narrowed, read_requiremen
 from eks_gpu.planning.volume import read_node_class_volumes
 from eks_gpu_policies import tokens
 from eks_gpu_policies.program import Program
+from eks_gpu_policies.readers.kubelets import read_kubelet
 from eks_gpu_policies.readers.node_groups import read_taints, unlisted
 from eks_gpu_policies.readers.user_data import read_user_data
 from eks_gpu_policies.resource import Resource
@@ -56,10 +57,12 @@ def read_node_pool(pool: Resource, program: Program) -> Pool:
         else narrowed(requirements, labels.CAPACITY_TYPE, _CAPACITY_TYPES),
         size=attempt(lambda: Size(desired=spec["replicas"].integer(), maximum=spec["limits"]["nodes"].integer())),
         limits=attempt(spec["limits"].text_map),
+        weight=attempt(spec["weight"].integer),
         image=attempt(lambda: read_image(_of(node_class))),
         volumes=attempt(lambda: read_node_class_volumes(_of(node_class).at("spec", "blockDeviceMappings"))),
         disk_size_gib=None,
         instance_store_raid0=attempt(lambda: _raid0(_of(node_class))),
+        kubelet=attempt(lambda: read_kubelet(_of(node_class).at("spec", "kubelet"))),
         template=node_class if isinstance(node_class, NotKnown) else node_class.urn,
     )
 

@@ -11,6 +11,7 @@ from eks_gpu.planning.pod_template import (
     Mount,
     PodTemplate,
     PodVolume,
+    Preference,
     Toleration,
     WorkloadKind,
 )
@@ -36,6 +37,8 @@ _INFERENCE_OWNERS: Final = frozenset(
 )
 _JOB: Final = "Job"
 _SHORT_JOB_SECONDS: Final = 3600
+_RESTARTS: Final = "Always"
+"""Restart policy of an init container that is a sidecar."""
 
 
 def read_pods(resource: Resource) -> Iterator[PodTemplate]:
@@ -59,10 +62,13 @@ def _pod(owner: Resource, spec: View, metadata: View) -> PodTemplate:
         annotations=attempt(metadata["annotations"].text_map),
         containers=containers,
         init_containers=init,
+        overhead=attempt(spec["overhead"].text_map),
+        pod_requests=attempt(lambda: _as_a_whole(spec["resources"])),
         volumes=attempt(lambda: _volumes(spec["volumes"])),
         tolerations=attempt(lambda: _tolerations(spec["tolerations"])),
         selector=attempt(lambda: from_labels(spec["nodeSelector"].text_map())),
         affinity=attempt(lambda: _affinity(spec)),
+        preferred=attempt(lambda: _preferred(spec)),
         runtime_class=attempt(spec["runtimeClassName"].text),
         spec=spec,
     )
@@ -81,6 +87,7 @@ def _container(place: View) -> Container:
         limits=attempt(resources["limits"].text_map),
         mounts=attempt(lambda: _mounts(place["volumeMounts"])),
         claims_devices=bool(resources["claims"].items()),
+        restarts=attempt(lambda: place["restartPolicy"].text() == _RESTARTS),
         place=place,
     )
 
@@ -111,6 +118,18 @@ def _tolerations(place: View) -> tuple[Toleration, ...]:
 def _affinity(spec: View) -> tuple[tuple[Requirement, ...], ...]:
     required = spec.at("affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
     return tuple(read_requirements(term["matchExpressions"].items()) for term in required["nodeSelectorTerms"].items())
+
+
+def _preferred(spec: View) -> tuple[Preference, ...]:
+    terms = spec.at("affinity", "nodeAffinity", "preferredDuringSchedulingIgnoredDuringExecution").items()
+    return tuple(
+        Preference(term["weight"].integer() or 1, read_requirements(term.at("preference", "matchExpressions").items()))
+        for term in terms
+    )
+
+
+def _as_a_whole(resources: View) -> dict[str, str]:
+    return {**resources["limits"].text_map(), **resources["requests"].text_map()}
 
 
 def _kind(owner: Resource, owner_kind: str, labels: Mapping[str, str], spec: View) -> WorkloadKind:

@@ -11,6 +11,7 @@ from eks_gpu.planning.reading import NotKnown, View, attempt
 from eks_gpu.planning.volume import read_launch_template_volumes
 from eks_gpu_policies import tokens
 from eks_gpu_policies.program import Program
+from eks_gpu_policies.readers.kubelets import told_kubelet
 from eks_gpu_policies.readers.launch_templates import (
     own_family,
     own_image,
@@ -62,6 +63,7 @@ def read_self_managed(group: Resource, program: Program) -> Pool:
         volumes=attempt(lambda: read_launch_template_volumes(properties_of(template)["blockDeviceMappings"])),
         disk_size_gib=None,
         instance_store_raid0=attempt(lambda: of_group(group.view, properties_of(template)).raid_holds_images),
+        kubelet=attempt(lambda: told_kubelet(of_group(group.view, properties_of(template)))),
         template=urn_of(template),
     )
 

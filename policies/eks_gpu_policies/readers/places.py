@@ -1,0 +1,126 @@
+"""Where pods find room: every pool is prepared once, whatever it is called, and each pod is compared with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import Final
+
+from eks_gpu.facts import labels
+from eks_gpu.planning.placement import Demand, Placement, Supply, demand
+from eks_gpu.planning.pod_template import PodTemplate, VolumeAffinity
+from eks_gpu.planning.pool import Kubelet, Pool
+from eks_gpu.planning.reading import NotKnown
+from eks_gpu.planning.requirements import Requirement
+
+_NAMES: Final = frozenset({labels.KARPENTER_NODEPOOL, labels.EKS_NODE_GROUP})
+"""Labels whose value is the pool's own name."""
+
+
+class Places:
+    """The pods and pools of a stack, prepared for the question which fits where."""
+
+    def __init__(
+        self,
+        pods: Iterable[PodTemplate],
+        daemons: Callable[[Pool], tuple[PodTemplate, ...]],
+        volumes: Callable[[PodTemplate], tuple[VolumeAffinity, ...] | NotKnown],
+    ) -> None:
+        """Take all pods, and where to ask which DaemonSets reach a pool and where a pod's volumes are."""
+        self._pods = tuple(pods)
+        self._daemons = daemons
+        self._volumes = volumes
+        self._demands: dict[tuple[str, str], Demand] = {}
+        self._supplies: dict[str, Supply] = {}
+        self._alike: dict[Hashable, Supply] = {}
+
+    def placed(self, pod: PodTemplate, pool: Pool) -> Placement:
+        """Return where in a pool a pod can run, or the first reason why not, or what would have to be known."""
+        supply = self.supply(pool)
+        found = supply.place(self.demand(pod))
+        unclear = found.unclear
+        if unclear is not None and unclear.source in {"", supply.pool.urn} and unclear.source != pool.urn:
+            return replace(found, unclear=replace(unclear, source=pool.urn))
+        return found
+
+    def demand(self, pod: PodTemplate) -> Demand:
+        """Return what a pod asks of a node."""
+        key = pod.urn, pod.path
+        found = self._demands.get(key)
+        if found is None:
+            found = self._demands[key] = demand(replace(pod, volume_affinity=self._volumes(pod)))
+        return found
+
+    def supply(self, pool: Pool) -> Supply:
+        """Return what a pool has to give; those that differ in nothing but their names share one."""
+        found = self._supplies.get(pool.urn)
+        if found is None:
+            daemons = self._daemons(pool)
+            key = self._content(pool), frozenset(map(id, daemons))
+            found = self._alike.get(key)
+            if found is None:
+                found = self._alike[key] = Supply(pool, daemons)
+            self._supplies[pool.urn] = found
+        return found
+
+    def distinct(self, pools: Iterable[Pool]) -> tuple[Pool, ...]:
+        """Return one of each lot of pools that differ in nothing but their names."""
+        return tuple({id(self.supply(pool)): pool for pool in reversed(tuple(pools))}.values())[::-1]
+
+    @cached_property
+    def _names_matter(self) -> bool:
+        """Whether some pod chooses a pool by its name."""
+        return any(_chooses_by_name(pod) for pod in self._pods)
+
+    def _content(self, pool: Pool) -> Hashable:
+        """Return what makes a pool what it is."""
+        unnamed = pool.labels
+        if not isinstance(unnamed, NotKnown) and not self._names_matter:
+            unnamed = {key: "" if key in _NAMES else value for key, value in unnamed.items()}
+        return (
+            pool.kind,
+            pool.types if isinstance(pool.types, NotKnown) else tuple(kind.name for kind in pool.types),
+            pool.unlisted,
+            pool.requirements,
+            _items(unnamed),
+            pool.taints,
+            pool.capacity_types,
+            pool.size,
+            _items(pool.limits),
+            pool.zones,
+            pool.image if isinstance(pool.image, NotKnown) else pool.image.family,
+            pool.volumes,
+            pool.disk_size_gib,
+            pool.instance_store_raid0,
+            _of_kubelet(pool.kubelet),
+            pool.split,
+            pool.overlays
+            if isinstance(pool.overlays, NotKnown)
+            else tuple((overlay.requirements, _items(overlay.capacity)) for overlay in pool.overlays),
+        )
+
+
+def _items(mapping: Mapping[str, str] | NotKnown) -> Hashable:
+    return mapping if isinstance(mapping, NotKnown) else frozenset(mapping.items())
+
+
+def _of_kubelet(kubelet: Kubelet | NotKnown) -> Hashable:
+    if isinstance(kubelet, NotKnown):
+        return kubelet
+    reserved = (kubelet.kube_reserved, kubelet.system_reserved, kubelet.eviction_hard)
+    return (*map(_items, reserved), kubelet.max_pods)
+
+
+def _chooses_by_name(pod: PodTemplate) -> bool:
+    return any(each.key in _NAMES and each.values for each in _wanted(pod))
+
+
+def _wanted(pod: PodTemplate) -> Iterator[Requirement]:
+    """Yield whatever a pod requires or prefers of labels, as far as it is known."""
+    if not isinstance(pod.selector, NotKnown):
+        yield from pod.selector
+    for term in () if isinstance(pod.affinity, NotKnown) else pod.affinity:
+        yield from term
+    for preference in () if isinstance(pod.preferred, NotKnown) else pod.preferred:
+        yield from preference.requirements

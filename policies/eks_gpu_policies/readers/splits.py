@@ -1,0 +1,118 @@
+"""How the GPUs of each pool are split: by the plugin's configuration, MIG's label, or Bottlerocket's settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from eks_gpu.facts import labels, mig, resources
+from eks_gpu.facts.ami import AmiFamily
+from eks_gpu.facts.versions import GPU_OPERATOR
+from eks_gpu.planning.advertised import Partitions, Shares, Split
+from eks_gpu.planning.pool import Pool
+from eks_gpu.planning.reading import NotKnown, NotKnownError, View, attempt, need
+from eks_gpu_policies import charts, tokens
+from eks_gpu_policies.program import Program
+from eks_gpu_policies.readers.sharing import SHARING_CHARTS, PluginConfigs, plugin_configs
+from eks_gpu_policies.readers.user_data import user_data_of
+from eks_gpu_policies.resource import Resource
+
+_OPERATOR_STRATEGY: Final = mig.SINGLE
+"""The operator's ``mig.strategy`` where its values say nothing (gpu-operator v26.7.0 values.yaml)."""
+_NO_STRATEGY: Final = "none"
+"""The plugin's ``migStrategy`` where its values say nothing: partitions are not looked for."""
+_WAYS: Final = ("mps", "timeSlicing")
+"""How shares are made; where both are configured, MPS wins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """A release that runs the device plugin."""
+
+    release: Resource
+    configs: PluginConfigs | NotKnown
+    """Its named configurations."""
+
+    @property
+    def by_operator(self) -> bool:
+        """Whether the operator runs the plugin, and partitions GPUs."""
+        return charts.name(self.release) == GPU_OPERATOR.name
+
+
+def installations(program: Program) -> tuple[Installation, ...]:
+    """Return the releases of a program that run the device plugin; of those that say the same, one."""
+    found: dict[str, Installation] = {}
+    for release in program.of_type(*sorted(tokens.HELM)):
+        if attempt(charts.name, release) in SHARING_CHARTS:
+            said = repr(charts.values(release).data)
+            found.setdefault(said, Installation(release, attempt(plugin_configs, release, program)))
+    return tuple(found.values())
+
+
+def split_of(pool: Pool, plugins: tuple[Installation, ...], program: Program) -> Split:
+    """Return how a pool's GPUs are split; raise ``NotKnownError`` when what splits them is not in the stack."""
+    family = attempt(lambda: need(need(pool.image).family))
+    if family is AmiFamily.BOTTLEROCKET:
+        settings = user_data_of(pool, program).settings["kubelet-device-plugins"]["nvidia"]
+        if settings["enabled"].boolean() is not False:
+            return _of_bottlerocket(settings)
+    splits = [_of_plugin(pool, plugin) for plugin in plugins]
+    if not splits:
+        raise NotKnownError(NotKnown(pool.urn, "device plugin", "it is not in the stack"))
+    if any(split != splits[0] for split in splits):
+        raise NotKnownError(NotKnown(pool.urn, "device plugin", "several are in the stack, and they differ"))
+    return splits[0]
+
+
+def _of_plugin(pool: Pool, plugin: Installation) -> Split:
+    config = need(plugin.configs).of_pool(pool)
+    layout = _layout(pool, plugin)
+    if layout not in {None, mig.ALL_DISABLED}:
+        strategy = _strategy(plugin, config)
+        if strategy != _NO_STRATEGY:
+            return Partitions(layout or "", strategy)
+    return next(_shares(config), None) if config is not None else None
+
+
+def _layout(pool: Pool, plugin: Installation) -> str | None:
+    said = need(pool.labels).get(labels.MIG_CONFIG)
+    if said is not None or not plugin.by_operator:
+        return said
+    return charts.values(plugin.release).at("migManager", "config", "default").text()
+
+
+def _strategy(plugin: Installation, config: View | None) -> str:
+    values = charts.values(plugin.release)
+    if plugin.by_operator:
+        return values.at("mig", "strategy").text() or _OPERATOR_STRATEGY
+    of_file = None if config is None else config.at("flags", "migStrategy").text()
+    return values["migStrategy"].text() or of_file or _NO_STRATEGY
+
+
+def _shares(config: View) -> Iterator[Shares]:
+    for way in _WAYS:
+        shared = config.at("sharing", way)
+        renamed = shared["renameByDefault"].boolean() is True
+        for entry in shared["resources"].items():
+            replicas = entry["replicas"].integer()
+            if entry["name"].text() == resources.GPU and replicas is not None and replicas > 1:
+                yield Shares(replicas, resources.GPU_SHARED if renamed else resources.GPU)
+
+
+def _of_bottlerocket(settings: View) -> Split:
+    """Read ``settings.kubelet-device-plugins.nvidia`` (bottlerocket v1.46 and newer, checked 2026-11-21)."""
+    if settings["device-partitioning-strategy"].text() == "mig":
+        profiles = [place.text() for _, place in settings.at("mig", "profile").entries()]
+        return Partitions(_layout_name(profiles[0] or ""), mig.SINGLE) if profiles else None
+    way = settings["device-sharing-strategy"].text()
+    shared = settings[way] if way in {"time-slicing", "mps"} else View(None, "")
+    replicas = shared["replicas"].integer()
+    if replicas is None or replicas <= 1:
+        return None
+    renamed = shared["rename-by-default"].boolean() is True
+    return Shares(replicas, resources.GPU_SHARED if renamed else resources.GPU)
+
+
+def _layout_name(profile: str) -> str:
+    return profile if profile.startswith("all-") else f"all-{profile}"
