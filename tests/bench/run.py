@@ -11,6 +11,7 @@ import json
 import os
 import pkgutil
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -71,6 +72,42 @@ def cost_of_facts(runs: int) -> Figure:
     return Figure(
         "import every fact, beyond Python's start", f"{cost:.0f} ms", "at most 60 ms", cost <= 60, _both(pair.medians)
     )
+
+
+def cost_of_importing_rules(runs: int) -> Figure:
+    """Importing every rule, beyond starting Python."""
+    pair = in_turn(python("import eks_gpu_policies.rules"), python("pass"), runs)
+    cost = pair.difference * MILLISECONDS
+    return Figure(
+        "import every rule, beyond Python's start", f"{cost:.0f} ms", "at most 150 ms", cost <= 150, _both(pair.medians)
+    )
+
+
+def cost_of_rules(runs: int) -> Figure:
+    """Every rule on prod, repeated until it is large; the copies are made before the clock starts."""
+    few, many = zip(*(_rules() for _ in range(runs)), strict=True)
+    low, high = statistics.median(few), statistics.median(many)
+    return Figure(
+        "every rule on prod repeated to 10,000 resources, for each resource",
+        f"{high * MILLISECONDS:.2f} ms; {high / low:.2f} x that of 1,000 resources",
+        "at most 1 ms, linear",
+        high * MILLISECONDS <= 1 and high / low <= 1.2,
+        f"{low * MILLISECONDS:.2f} ms, {high * MILLISECONDS:.2f} ms",
+    )
+
+
+def _rules() -> tuple[float, float]:
+    """Return the seconds for each resource of a small and of a large stack."""
+    done = subprocess.run(
+        [sys.executable, "tests/bench/rules.py"],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+        env=_environment(),
+    )
+    low, high = (size["seconds"] / size["resources"] for size in json.loads(done.stdout))
+    return low, high
 
 
 def cost_of_check(runs: int) -> Figure:
@@ -204,6 +241,8 @@ def main() -> None:
 
 def _figures(runs: int, previews: Path, pools: Path) -> Iterator[Figure]:
     yield cost_of_facts(3 * runs)
+    yield cost_of_importing_rules(3 * runs)
+    yield cost_of_rules(runs)
     yield cost_of_check(runs)
     yield from costs_of_previews(runs, previews)
     yield cost_of_pools(runs, pools)
