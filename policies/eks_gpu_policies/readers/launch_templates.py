@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from eks_gpu.planning.pool import Family, ImageChoice, ImageSource, family_of_parameter
+from eks_gpu.planning.pool import Family, ImageChoice, ImageSource
+from eks_gpu.planning.public_image import public_image
 from eks_gpu.planning.reading import NotKnown, NotKnownError, View, attempt
 from eks_gpu_policies import tokens
 from eks_gpu_policies.program import Program
@@ -70,4 +71,5 @@ def own_image(image_id: View) -> ImageChoice:
 def own_family(image_id: View) -> Family | None:
     """Return the family of an image that a public parameter names; None for anybody's own."""
     name = image_id.text() or ""
-    return family_of_parameter(name.removeprefix(RESOLVED_BY_SSM)) if name.startswith(RESOLVED_BY_SSM) else None
+    image = public_image(name) if name.startswith(RESOLVED_BY_SSM) else None
+    return None if image is None else image.family

@@ -20,6 +20,7 @@ from eks_gpu.planning.pool import (
     family_of_alias,
     looks_like_gpu_family,
 )
+from eks_gpu.planning.public_image import public_image
 from eks_gpu.planning.reading import NotKnown, NotKnownError, View, attempt
 from eks_gpu.planning.requirements import Requirement, narrowed, read_requirements
 from eks_gpu.planning.volume import read_node_class_volumes
@@ -126,11 +127,17 @@ def _of(node_class: Resource | NotKnown) -> View:
 
 
 def _family(spec: View, terms: tuple[View, ...]) -> Family | None:
+    """Return the family of an image: by its alias, as the class says, or by the public name that chooses it."""
     for term in terms:
         alias = term["alias"].text()
         if alias is not None:
             return family_of_alias(alias)
-    return family_of_alias(spec["amiFamily"].text() or "")
+    said = family_of_alias(spec["amiFamily"].text() or "")
+    if said is not None:
+        return said
+    named = [public_image(term["name"].text() or term["ssmParameter"].text() or "") for term in terms]
+    families = {None if image is None else image.family for image in named}
+    return families.pop() if len(families) == 1 else None
 
 
 def _raid0(node_class: View) -> bool:

@@ -155,3 +155,26 @@ def test_pools_without_gpus_are_not_concerned() -> None:
     template = examples.launch_template(blockDeviceMappings=[examples.volume(20)])
     assert not_concerned(judge("NODE001", template, examples.node_group(template, instanceTypes=["m7i.xlarge"])))
     assert not_concerned(judge("NODE001", examples.node_class(), examples.node_pool(types=("m7i.xlarge",), taints=())))
+
+
+@pytest.mark.parametrize(
+    "term",
+    [
+        {
+            "name": "ubuntu-eks/k8s_1.34/images/hvm-ssd-gp3/ubuntu-noble-24.04-amd64-server-20260701",
+            "owner": "099720109477",
+        },
+        {"ssmParameter": "/aws/service/canonical/ubuntu/eks/24.04/1.34/stable/20260701/amd64/hvm/ebs-gp3/ami-id"},
+    ],
+)
+def test_n01_ubuntu_keeps_images_on_its_own_root(term: object) -> None:
+    right = examples.node_class(
+        amiSelectorTerms=[term], amiFamily="Custom", blockDeviceMappings=[disk("/dev/sda1", "100Gi")]
+    )
+    assert passes(judge("NODE001", right, examples.node_pool()))
+    wrong = examples.node_class(
+        amiSelectorTerms=[term], amiFamily="Custom", blockDeviceMappings=[disk("/dev/xvda", "100Gi")]
+    )
+    found = messages(judge("NODE001", wrong, examples.node_pool()))["g5"]
+    assert any("on /dev/sda1, where Ubuntu keeps images" in message for message in found)
+    assert any("/dev/xvda, which Ubuntu does not boot from" in message for message in found)

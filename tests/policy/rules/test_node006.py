@@ -89,3 +89,26 @@ def test_a_node_class_that_is_not_in_the_stack_is_left_open() -> None:
 def test_pools_without_gpus_are_not_concerned() -> None:
     node_class = examples.node_class(amiSelectorTerms=[{"alias": "al2023@latest"}])
     assert not_concerned(judge("NODE006", node_class, examples.node_pool(types=("m7i.large",), taints=())))
+
+
+@pytest.mark.parametrize(
+    ("parameter", "moves"),
+    [
+        ("/my/image:7", False),
+        (
+            (
+                "/aws/service/eks/optimized-ami/1.35/amazon-linux-2023/x86_64/nvidia/"
+                "amazon-eks-node-al2023-x86_64-nvidia-1.35-v20260724/image_id"
+            ),
+            False,
+        ),
+        ("/aws/service/bottlerocket/aws-k8s-1.35-nvidia/x86_64/1.65.0/image_id", False),
+        ("/aws/service/bottlerocket/aws-k8s-1.35-nvidia/x86_64/latest/image_id", True),
+        ("/aws/service/canonical/ubuntu/eks/24.04/1.35/stable/current/amd64/hvm/ebs-gp3/ami-id", True),
+        ("/my/image", True),
+    ],
+)
+def test_n07_a_parameter_looked_up_by_version_or_release_stays_what_it_is(parameter: str, moves: bool) -> None:
+    template = examples.launch_template(imageId=f"resolve:ssm:{parameter}")
+    group = examples.node_group(template, releaseVersion=None, amiType=None)
+    assert (not passes(judge("NODE006", template, group))) is moves

@@ -11,6 +11,9 @@ from eks_gpu_policies.rules.nodes import (
     node003,
     node004,
     node006,
+    node007,
+    node008,
+    node017,
 )
 
 RULES: Final[tuple[Rule[Any], ...]] = (
@@ -19,4 +22,7 @@ RULES: Final[tuple[Rule[Any], ...]] = (
     node003.RULE,
     node004.RULE,
     node006.RULE,
+    node007.RULE,
+    node008.RULE,
+    node017.RULE,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
@@ -14,7 +15,12 @@ from eks_gpu_policies.rule import PRODUCTION_ONLY, Example, Outcome, Problem, Ru
 from eks_gpu_policies.stack import Stack
 from eks_gpu_policies.subjects import GPU_POOLS
 
-_MOVING: Final = ("recommended", "latest")
+_MOVING: Final = ("recommended", "latest", "current")
+"""Words of the parameters that lead to whatever is newest: AWS's two, and Canonical's."""
+_RESOLVED: Final = "resolve:ssm:"
+"""EC2 looks the parameter up at every launch."""
+_PINNED_PARAMETER: Final = re.compile(r"[^:]:\d+$|/v?\d+\.\d+\.\d+[^/]*/|[-/]v?20\d{6}/")
+"""A version of the parameter itself, or a path through one release: ``-v20260724/``, ``/1.65.0/``."""
 
 
 def _check(pool: Pool, stack: Stack) -> Iterator[Outcome]:
@@ -36,9 +42,10 @@ def _alias(name: str) -> str | None:
 
 
 def _parameter(name: str) -> str | None:
-    if name.startswith("resolve:ssm:") or any(word in name for word in _MOVING):
-        return f"follows the SSM parameter {name}, which moves with every release"
-    return None
+    """Judge a parameter by its name; only one of a dated release or of a version of its own stays what it is."""
+    moving = any(word in name.lower() for word in _MOVING)
+    resolved = name.startswith(_RESOLVED) and not _PINNED_PARAMETER.search(name)
+    return f"follows the SSM parameter {name}, which moves with every release" if moving or resolved else None
 
 
 def _pattern(name: str) -> str | None:

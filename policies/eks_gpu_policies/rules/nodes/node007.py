@@ -1,0 +1,124 @@
+"""NODE007: the AMI can drive the GPU.
+
+EKS does not look at the instance types where ``amiType`` is unset: it documents that a GPU type wants "an applicable
+GPU AMI type" beside it (EKS API reference, CreateNodegroup, ``instanceTypes``, checked 2026-11-21). The component
+``eks.ManagedNodeGroup`` chooses an image only where it is given an ``operatingSystem``. Karpenter's aliases choose the
+NVIDIA image for GPU types by themselves. An image of somebody's own is taken at its word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from eks_gpu.facts.ami import AL2, AMI_TYPES
+from eks_gpu.planning.instance_choice import only_gpus
+from eks_gpu.planning.pool import ImageChoice, ImageSource, Pool, PoolKind
+from eks_gpu.planning.public_image import PublicImage, public_image
+from eks_gpu.planning.reading import need
+from eks_gpu_policies import examples
+from eks_gpu_policies.rule import EVERYWHERE, Example, Outcome, Problem, Rule, Severity, clauses
+from eks_gpu_policies.stack import Stack
+from eks_gpu_policies.subjects import GPU_POOLS
+
+_ENDED: Final = "Amazon Linux 2, of which EKS publishes no images since November 2025"
+_AL2_PREFIX: Final = "AL2_"
+_CUSTOM: Final = "CUSTOM"
+_NVIDIA: Final = "_NVIDIA"
+_NAMED: Final = frozenset({ImageSource.NAME, ImageSource.SSM_PARAMETER})
+_EVERY_TYPE: Final = frozenset({ImageSource.ID, ImageSource.NAME, ImageSource.TAGS, ImageSource.SSM_PARAMETER})
+
+
+def _check(pool: Pool, stack: Stack) -> Iterator[Outcome]:
+    if pool.kind is PoolKind.NODE_GROUP:
+        yield from clauses(_ami_type(pool, stack))
+    yield from clauses(_karpenter(pool), *(_named(pool, choice) for choice in need(pool.image).choices))
+
+
+def _ami_type(pool: Pool, stack: Stack) -> Iterator[Outcome]:
+    view = stack.by_urn[pool.urn].view
+    name = view["amiType"].text()
+    if name is None:
+        if _newest_or_released(pool) and not view["operatingSystem"].exists:
+            yield _unset(gpu=view["gpu"].boolean() is True)
+    elif name.startswith(_AL2_PREFIX):
+        yield Problem(f"has the AMI type {name}: {_ENDED}")
+    elif name != _CUSTOM and _NVIDIA not in name:
+        yield Problem(f"has the AMI type {name}, which brings no NVIDIA driver")
+    elif name in AMI_TYPES:
+        yield from _architecture(pool, AMI_TYPES[name].arch, f"the AMI type {name}")
+
+
+def _newest_or_released(pool: Pool) -> bool:
+    """Return whether a node group's image is left to EKS."""
+    return all(choice.source in {ImageSource.RELEASE, ImageSource.LATEST} for choice in need(pool.image).choices)
+
+
+def _unset(*, gpu: bool) -> Problem:
+    if gpu:
+        return Problem(
+            "says gpu but neither amiType nor operatingSystem: gpu alone chooses no image, and the nodes boot EKS's "
+            "standard one, which brings no NVIDIA driver"
+        )
+    return Problem("names no AMI type: EKS's standard image brings no NVIDIA driver")
+
+
+def _karpenter(pool: Pool) -> Iterator[Outcome]:
+    if pool.kind is not PoolKind.NODE_POOL:
+        return
+    image = need(pool.image)
+    if need(image.family) == AL2 and not any(choice.source in _NAMED for choice in image.choices):
+        yield Problem(f"boots {_ENDED}")
+    ways = sorted({choice.source.value for choice in image.choices if choice.source in _EVERY_TYPE})
+    if ways and not only_gpus(need(pool.requirements)):
+        yield Problem(
+            f"chooses its image by {' and '.join(ways)}, which Karpenter boots on every type that the pool may buy, "
+            "and nothing limits the pool to types with GPUs",
+            fix="require instance-gpu-manufacturer, instance-family or instance-type, or name the image by alias",
+        )
+
+
+def _named(pool: Pool, choice: ImageChoice) -> Iterator[Outcome]:
+    """Judge an image by what the public name or parameter says that chooses it."""
+    if choice.source not in _NAMED:
+        return
+    name = need(choice.value)
+    image: PublicImage | None = public_image(name)
+    if image is None:
+        return
+    if image.family == AL2:
+        yield Problem(f"boots {name}: {_ENDED}")
+        return
+    if image.nvidia is False:
+        yield Problem(f"boots {name}, which brings no NVIDIA driver")
+    if image.arch is not None:
+        yield from _architecture(pool, image.arch, name)
+
+
+def _architecture(pool: Pool, arch: str, what: str) -> Iterator[Outcome]:
+    wrong = [item.name for item in pool.gpu_types if item.arch != arch]
+    if wrong and (pool.kind is not PoolKind.NODE_POOL or len(wrong) == len(pool.gpu_types)):
+        yield Problem(f"boots {what} for {arch}, and {', '.join(wrong)} is not")
+
+
+_TEMPLATE = examples.launch_template()
+
+RULE: Final = Rule(
+    id="NODE007",
+    title="The AMI can drive the GPU",
+    severity=Severity.HIGH,
+    why=(
+        "Without NVIDIA's driver in the image the node joins, costs what a GPU node costs, and advertises no GPU: pods "
+        "wait for ever. Amazon Linux 2 gets no more drivers or fixes."
+    ),
+    fix=(
+        "take AL2023_x86_64_NVIDIA or BOTTLEROCKET_x86_64_NVIDIA (for g5g the ARM_64 ones) as amiType, or an alias of "
+        "al2023 or bottlerocket in the EC2NodeClass, as GpuNodeGroup and GpuNodePool do"
+    ),
+    lessons=("N07", "G02"),
+    levels=EVERYWHERE,
+    looks_at=GPU_POOLS,
+    check=_check,
+    failing=Example((_TEMPLATE, examples.node_group(_TEMPLATE, amiType="AL2023_x86_64_STANDARD"))),
+    passing=Example((_TEMPLATE, examples.node_group(_TEMPLATE))),
+)

@@ -1,0 +1,127 @@
+"""NODE017: nodes change only by replacement.
+
+Refreshing the package index (``apt-get update``) changes nothing and passes, as does upgrading one named package that
+is neither the kernel nor everything. A group of one node cannot be updated by less than all of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from eks_gpu.planning.pool import Pool, PoolKind
+from eks_gpu.planning.reading import View, need
+from eks_gpu_policies import examples
+from eks_gpu_policies.readers.user_data import user_data_of
+from eks_gpu_policies.rule import Example, Outcome, Problem, Rule, Severity, clauses
+from eks_gpu_policies.stack import Stack
+from eks_gpu_policies.subjects import GPU_POOLS
+
+_COMMAND: Final = re.compile(r"(?:^|[;&|(\s/\"'`])(dnf|yum|microdnf|apt|apt-get|aptitude|zypper)\s+([^;&|]*)")
+_UPGRADES: Final = frozenset(
+    {"upgrade", "update", "upgrade-minimal", "update-minimal", "dist-upgrade", "full-upgrade", "distro-sync", "patch"}
+)
+_INDEX_ONLY: Final = frozenset({"apt", "apt-get", "aptitude"})
+"""Whose ``update`` fetches the list of packages and installs none."""
+_KERNEL: Final = re.compile(r"kernel(?:[\d.*-]\S*)?|linux-(?:image|generic|aws)\S*")
+_DRIVER: Final = re.compile(r"(?:kmod-)?nvidia\S*|cuda-drivers\S*")
+_KERNEL_PARTS: Final = re.compile(r"kernel-(?:devel|headers|modules-extra|tools)\S*")
+"""What is built against a kernel, beside it."""
+_REST: Final = re.compile(r"\s(?:\d?[<>]|#)|[)\"'`]")
+"""Where a command's words end: at a redirection, a comment or a closing quote."""
+_AUTOMATIC: Final = re.compile(r"\b(?:unattended-upgrades?|dnf-automatic|yum-cron)\b")
+_AGAINST: Final = re.compile(r"\b(?:remove|purge|autoremove|erase|disable|stop|mask)\b")
+_MIG: Final = re.compile(r"\bnvidia-smi\b[^;&|]*?\s(?:mig\s[^;&|]*-(?:cgi|cci|dgi|dci)|-mig\s+\S|--multi-instance-gpu)")
+_LONGEST_LINE: Final = 4096
+_SHOWN: Final = 80
+
+_BY_IMAGE: Final = (
+    "pin a newer image that was tested (releaseVersion, or a dated alias) and let its nodes replace the old ones"
+)
+_BY_LABEL: Final = (
+    "name the layout in the pool's label nvidia.com/mig.config and let the MIG manager make it, at every boot, as the "
+    "MIG settings of GpuNodeGroup and GpuOperator do"
+)
+_BY_PARTS: Final = "lower maxUnavailable or maxUnavailablePercentage, so that the group is updated in parts"
+
+
+def _check(pool: Pool, stack: Stack) -> Iterator[Outcome]:
+    yield from clauses(_user_data(pool, stack), _update(pool, stack.by_urn[pool.urn].view["updateConfig"]))
+
+
+def _user_data(pool: Pool, stack: Stack) -> Iterator[Outcome]:
+    told = user_data_of(pool, stack)
+    for line in told.lines:
+        yield from _line(line[:_LONGEST_LINE])
+    for config in told.cloud_configs:
+        for key in ("package_upgrade", "apt_upgrade"):
+            if config[key].boolean():
+                yield Problem(f"upgrades every package at boot ({key}: true)", fix=_BY_IMAGE)
+
+
+def _line(line: str) -> Iterator[Outcome]:
+    shown = line if len(line) <= _SHOWN else f"{line[:_SHOWN]}..."
+    if _MIG.search(line):
+        yield Problem(f"partitions GPUs by hand at boot ({shown}); no restart of the node repeats it", fix=_BY_LABEL)
+    elif any(_upgrades(name, _REST.split(words)[0].split()) for name, words in _COMMAND.findall(line)):
+        yield Problem(f"upgrades packages at boot ({shown}), under a driver that was built for others", fix=_BY_IMAGE)
+    elif _AUTOMATIC.search(line) and not _AGAINST.search(line):
+        yield Problem(f"has packages upgraded while the node runs ({shown})", fix=_BY_IMAGE)
+
+
+def _upgrades(manager: str, words: list[str]) -> bool:
+    """Return whether a command of a package manager upgrades everything, or the kernel."""
+    verbs = [word for word in words if not word.startswith("-")]
+    if not verbs:
+        return False
+    verb, packages = verbs[0], verbs[1:]
+    if any(_KERNEL.fullmatch(package) and not _KERNEL_PARTS.match(package) for package in packages):
+        return verb in _UPGRADES or verb == "install"
+    if verb in _UPGRADES and any(_DRIVER.fullmatch(package) for package in packages):
+        return True
+    if verb not in _UPGRADES or (verb == "update" and manager in _INDEX_ONLY):
+        return False
+    return not packages
+
+
+def _update(pool: Pool, config: View) -> Iterator[Outcome]:
+    """Judge how many nodes an update of a managed group may take at once."""
+    if pool.kind is not PoolKind.NODE_GROUP or not config.exists:
+        return
+    percent, nodes = config["maxUnavailablePercentage"].number(), config["maxUnavailable"].number()
+    maximum = need(pool.size).maximum
+    if maximum == 1:
+        return
+    if percent is not None and percent >= _ALL:
+        yield Problem("lets an update take all of its nodes at once (maxUnavailablePercentage 100)", fix=_BY_PARTS)
+    if nodes is not None and nodes > 1 and maximum is not None and nodes >= maximum:
+        yield Problem(
+            f"lets an update take all of its nodes at once (maxUnavailable {nodes:g} of at most {maximum})",
+            fix=_BY_PARTS,
+        )
+
+
+_ALL: Final = 100
+
+_UPGRADING: Final = "#!/bin/bash\nyum update -y\n"
+_CHANGED = examples.launch_template(userData=_UPGRADING)
+_SOUND = examples.launch_template(userData="#!/bin/bash\nmkdir -p /var/cache/models\n")
+
+RULE: Final = Rule(
+    id="NODE017",
+    title="Nodes change only by replacement",
+    severity=Severity.HIGH,
+    why=(
+        "Driver, kernel module, CUDA and fabric manager of a node image were built and tested together. A package "
+        "upgrade at boot takes a kernel without its module, on the day a mirror has one and on no node before: new "
+        "nodes come without GPUs. A MIG layout made by hand is gone after the next reboot. And an update of a whole "
+        "group at once leaves nothing that serves."
+    ),
+    fix=f"take the command out of the user data; {_BY_IMAGE}",
+    lessons=("N07", "G05"),
+    looks_at=GPU_POOLS,
+    check=_check,
+    failing=Example((_CHANGED, examples.node_group(_CHANGED))),
+    passing=Example((_SOUND, examples.node_group(_SOUND))),
+)

@@ -1,0 +1,134 @@
+"""NODE008: every pool buys GPUs we know."""
+
+from __future__ import annotations
+
+import pytest
+
+from eks_gpu.facts import labels, resources
+from eks_gpu_policies import examples, tokens
+from eks_gpu_policies.resource import Resource
+from tests.support.judging import changed, complaint, judge, left_open, not_concerned, passes, unknown
+
+TEMPLATE = examples.launch_template()
+
+
+def group(*types: str, **props: object) -> tuple[Resource, Resource]:
+    return TEMPLATE, examples.node_group(TEMPLATE, instanceTypes=list(types), **props)
+
+
+def pool(*requirements: object, **spec: object) -> Resource:
+    return changed(examples.node_pool(**spec), "spec.template.spec.requirements", list(requirements))  # type: ignore[arg-type]  # settings of the spec
+
+
+def required(key: str, *values: str, operator: str = "In") -> dict[str, object]:
+    return {"key": key, "operator": operator, "values": list(values)}
+
+
+def overlay(*requirements: object, amount: str = "1") -> Resource:
+    spec = {"requirements": list(requirements), "capacity": {resources.GPU: amount}}
+    return examples.resource(tokens.NODE_OVERLAY, "shares", {"metadata": {"name": "shares"}, "spec": spec})
+
+
+def test_n08_known_types_pass() -> None:
+    assert passes(judge("NODE008", *group("g5.xlarge", "g5.2xlarge")))
+    assert passes(judge("NODE008", examples.node_pool(types=("p4d.24xlarge",))))
+
+
+@pytest.mark.parametrize(
+    ("props", "mark"),
+    [
+        ({"labels": None}, "the taint nvidia.com/gpu"),
+        ({"taints": None, "labels": {"accelerator": "nvidia"}}, "the label accelerator=nvidia"),
+        ({"taints": None, "labels": {"nvidia.com/gpu.present": "true"}}, "the label nvidia.com/gpu.present=true"),
+        ({"taints": None, "labels": {"gpu-type": "t4"}}, "the label gpu-type=t4"),
+    ],
+)
+def test_n08_a_group_marked_for_gpus_that_buys_none_fails(props: dict[str, object], mark: str) -> None:
+    message = complaint(judge("NODE008", *group("m5.large", **props)))
+    assert message == f"is marked as a GPU pool ({mark}) and may buy no type with an NVIDIA GPU: m5.large"
+
+
+def test_n08_a_group_that_names_no_type_gets_a_t3_medium() -> None:
+    nodes = examples.node_group(TEMPLATE, instanceTypes=None)
+    assert complaint(judge("NODE008", TEMPLATE, nodes)).endswith("GPU: t3.medium")
+    template = examples.launch_template(instanceType="g5.xlarge")
+    assert passes(judge("NODE008", template, examples.node_group(template, instanceTypes=None)))
+
+
+@pytest.mark.parametrize(
+    "requirement",
+    [required(labels.INSTANCE_CATEGORY, "c", "m"), required(labels.INSTANCE_GPU_NAME, "a10"), required("x", "y")],
+)
+def test_n08_a_pool_limited_in_gpus_that_buys_none_fails(requirement: object) -> None:
+    nodes = pool(requirement, required(labels.INSTANCE_CPU, "1"))
+    assert "may buy no type with an NVIDIA GPU" in complaint(judge("NODE008", nodes))
+
+
+def test_n08_a_requirement_on_nvidia_is_a_mark_too() -> None:
+    nodes = pool(
+        required(labels.INSTANCE_GPU_MANUFACTURER, "nvidia"),
+        required(labels.INSTANCE_FAMILY, "m7i"),
+        limits={"cpu": "100"},
+        taints=(),
+    )
+    bare = changed(nodes, "spec.template.metadata", None)
+    assert "a requirement on karpenter.k8s.aws/instance-gpu-manufacturer" in complaint(judge("NODE008", bare))
+
+
+def test_n08_a_type_without_gpu_mixed_in_fails() -> None:
+    assert "mixes m5.2xlarge in" in complaint(judge("NODE008", *group("g5.2xlarge", "m5.2xlarge")))
+    assert "mixes inf2.xlarge in" in complaint(judge("NODE008", examples.node_pool(types=("g5.xlarge", "inf2.xlarge"))))
+    assert "mixes c, m in" in complaint(judge("NODE008", pool(required(labels.INSTANCE_CATEGORY, "g", "c", "m"))))
+
+
+def test_n08_another_requirement_may_keep_the_others_out() -> None:
+    named = required(labels.INSTANCE_CATEGORY, "g", "c", "m")
+    assert passes(judge("NODE008", pool(named, required(labels.INSTANCE_GPU_COUNT, "0", operator="Gt"))))
+    assert passes(judge("NODE008", pool(named, required(labels.INSTANCE_FAMILY, "g6"))))
+    assert not passes(judge("NODE008", pool(named, required(labels.INSTANCE_GPU_COUNT, "0"))))
+
+
+@pytest.mark.parametrize(("name", "near"), [("g5.3xlarge", "g5.xlarge"), ("p7.48xlarge", "p5.48xlarge")])
+def test_n08_a_type_that_nobody_knows_fails_with_the_nearest(name: str, near: str) -> None:
+    message = complaint(judge("NODE008", *group(name)))
+    assert message.startswith(f"buys {name}, of which nothing is known here")
+    assert message.endswith(near) or "the nearest is" in message
+
+
+def test_n08_a_family_that_nobody_knows_fails() -> None:
+    assert "buys g9, of which nothing is known" in complaint(
+        judge("NODE008", pool(required(labels.INSTANCE_FAMILY, "g9", "g6")))
+    )
+
+
+def test_g4ad_is_nobodys_mistake_unless_it_is_marked_for_nvidia() -> None:
+    assert not_concerned(judge("NODE008", *group("g4ad.xlarge", taints=None, labels=None)))
+    assert "g4ad.xlarge" in complaint(judge("NODE008", *group("g4ad.xlarge", labels=None)))
+
+
+def test_n08_fractions_of_a_gpu_need_an_overlay_where_karpenter_buys() -> None:
+    nodes = examples.node_pool(types=("g6f.xlarge", "gr6f.4xlarge"))
+    assert "EC2 counts 0 GPUs" in complaint(judge("NODE008", nodes))
+    assert passes(judge("NODE008", nodes, overlay(required(labels.INSTANCE_FAMILY, "g6f"))))
+    assert passes(judge("NODE008", nodes, overlay()))
+    for useless in (overlay(required(labels.INSTANCE_TYPE, "g5.xlarge")), overlay(amount="0")):
+        assert not passes(judge("NODE008", nodes, useless))
+    assert passes(judge("NODE008", examples.node_pool(types=("g6f.xlarge", "g6.xlarge"))))
+    assert passes(judge("NODE008", *group("g6f.xlarge")))
+
+
+def test_a_pool_of_anything_is_another_rules_business() -> None:
+    open_pool = changed(pool(required(labels.INSTANCE_CPU, "4"), limits={}, taints=()), "spec.template.metadata", None)
+    assert not_concerned(judge("NODE008", open_pool))
+
+
+def test_cpu_pools_are_not_concerned() -> None:
+    assert not_concerned(judge("NODE008", *group("m5.large", taints=None, labels={"team": "web"})))
+
+
+def test_unknown_types_are_left_open() -> None:
+    nodes = unknown(examples.node_group(TEMPLATE), "instanceTypes")
+    assert left_open(judge("NODE008", TEMPLATE, nodes)) == ["instanceTypes"]
+    template = examples.launch_template(instanceRequirements={"acceleratorCount": {"min": 1}})
+    nodes = examples.node_group(template, instanceTypes=None)
+    assert left_open(judge("NODE008", template, nodes)) == ["instanceRequirements"]
