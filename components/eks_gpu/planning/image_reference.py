@@ -6,14 +6,14 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-_MOVING: Final = frozenset({"latest", "main", "master", "nightly"})
+MOVING: Final = frozenset({"latest", "main", "master", "nightly"})
 """Words in tags that are moved to another image with each build."""
 
 _WORDS: Final = re.compile(r"[^a-z0-9]+")
 _BUILD: Final = re.compile(r"(?<![0-9a-z])(?=[a-f]*[0-9])[0-9a-f]{7,64}(?![0-9a-z])|[0-9]{8}")
 """A commit or a date: a tag that has one is of one build (``nightly-5f0ac2c``, ``2.9.0.dev20260801``)."""
 
-_PLACEHOLDERS: Final = ("{{", "${", "$(")
+PLACEHOLDERS: Final = ("{{", "${", "$(")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class ImageReference:
             return None
         if self.tag is None:
             return "has neither tag nor digest, which means latest"
-        words = _MOVING.intersection(_WORDS.split(self.tag.lower()))
+        words = MOVING.intersection(_WORDS.split(self.tag.lower()))
         if not words or _BUILD.search(self.tag.lower()):
             return None
         return f"has the tag {self.tag}, which is moved with each build"
@@ -56,4 +56,4 @@ def image_reference(text: str) -> ImageReference:
 
 def is_filled_in_later(text: str) -> bool:
     """Return whether a reference has a placeholder for what only a later step knows (Argo, ``envsubst``)."""
-    return any(mark in text for mark in _PLACEHOLDERS)
+    return any(mark in text for mark in PLACEHOLDERS)

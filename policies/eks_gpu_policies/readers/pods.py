@@ -36,7 +36,7 @@ _INFERENCE_OWNERS: Final = frozenset(
     }
 )
 _JOB: Final = "Job"
-_SHORT_JOB_SECONDS: Final = 3600
+SHORT_JOB_SECONDS: Final = 3600
 _RESTARTS: Final = "Always"
 """Restart policy of an init container that is a sidecar."""
 
@@ -144,4 +144,4 @@ def _kind(owner: Resource, owner_kind: str, labels: Mapping[str, str], spec: Vie
 
 def _is_short(job: View, pod: View) -> bool:
     seconds = job["activeDeadlineSeconds"].number() or pod["activeDeadlineSeconds"].number()
-    return seconds is not None and seconds <= _SHORT_JOB_SECONDS
+    return seconds is not None and seconds <= SHORT_JOB_SECONDS

@@ -20,7 +20,7 @@ from eks_gpu_policies.stack import Stack
 from eks_gpu_policies.subjects import resources as subjects
 
 _VENDOR: Final = resources.GPU.partition("/")[0] + "/"
-_FIELDS: Final = ("default", "defaultRequest", "max", "min")
+FIELDS: Final = ("default", "defaultRequest", "max", "min")
 _POD: Final = "Pod"
 _CONTAINER: Final = "Container"
 
@@ -33,7 +33,7 @@ def _item(item: View) -> Iterator[Outcome]:
     kind = item["type"].text()
     if kind not in {_POD, _CONTAINER}:
         return
-    for field in _FIELDS:
+    for field in FIELDS:
         for key, place in item[field].entries():
             if key.startswith(_VENDOR):
                 amount = place.text() or ""

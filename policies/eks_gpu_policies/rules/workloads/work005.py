@@ -21,10 +21,10 @@ _DEFAULT: Final = "64 MiB"
 """What containerd gives a container that mounts nothing there."""
 
 _JOB: Final = "Job"
-_SAMPLE: Final = re.compile(r"/cuda:|cuda-sample|vectoradd|nvidia-smi|dcgmproftester", re.IGNORECASE)
+SAMPLE: Final = re.compile(r"/cuda:|cuda-sample|vectoradd|nvidia-smi|dcgmproftester", re.IGNORECASE)
 """Images of jobs that see whether a GPU works: they pass nothing through shared memory."""
 
-_USES_SHARED_MEMORY: Final = re.compile(r"vllm|sglang|tensorrt[-_]?llm|trt[-_]?llm|trtllm|pytorch", re.IGNORECASE)
+USES_SHARED_MEMORY: Final = re.compile(r"vllm|sglang|tensorrt[-_]?llm|trt[-_]?llm|trtllm|pytorch", re.IGNORECASE)
 
 
 def _check(pod: PodTemplate, _stack: Stack) -> Iterator[Outcome]:
@@ -55,13 +55,13 @@ def _mounted(pod: PodTemplate, container: Container) -> Iterator[Outcome]:
 
 def _uses_shared_memory(pod: PodTemplate, container: Container) -> bool | None:
     """Return whether a container uses shared memory; None for one that may, as that of any Job may."""
-    if _USES_SHARED_MEMORY.search(need(container.image)) is not None:
+    if USES_SHARED_MEMORY.search(need(container.image)) is not None:
         return True
     if need(pod.kind) is not WorkloadKind.TRAINING:
         return False
     if pod.owner_kind != _JOB or labels.WORKLOAD in need(pod.labels):
         return True
-    return False if _SAMPLE.search(need(container.image)) is not None else None
+    return False if SAMPLE.search(need(container.image)) is not None else None
 
 
 def _shared_memory(pod: PodTemplate, container: Container) -> PodVolume | None:

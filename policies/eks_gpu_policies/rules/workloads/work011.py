@@ -21,7 +21,7 @@ from eks_gpu_policies.rule import Example, Outcome, Problem, Rule, Scope, Severi
 from eks_gpu_policies.stack import Stack
 
 _DAEMON_SET: Final = "DaemonSet"
-_TOOL: Final = "nvidia-smi"
+TOOL: Final = "nvidia-smi"
 _RUNS: Final = re.compile(r"(?<![\w-])nvidia-smi(?![\w-])")
 
 
@@ -42,7 +42,7 @@ def _use(container: Container) -> str | None:
             if devices is not None and devices not in HIDING:
                 return f"sets {VISIBLE_DEVICES} to {devices}"
     said = (text for part in ("command", "args") for text in _texts(container.place[part]))
-    return f"runs {_TOOL}" if any(_RUNS.search(text) for text in said) else None
+    return f"runs {TOOL}" if any(_RUNS.search(text) for text in said) else None
 
 
 def _texts(place: View) -> tuple[str, ...]:
@@ -71,7 +71,7 @@ def _container(container: Container) -> Iterator[Outcome]:
     yield Problem(f"container {container.name} {use} and the pod asks for no GPU: {effect}")
 
 
-_SMI = examples.container(image=CUDA_SAMPLE.reference, command=[_TOOL], startupProbe=None)
+_SMI = examples.container(image=CUDA_SAMPLE.reference, command=[TOOL], startupProbe=None)
 _ASKING = {**_SMI, "resources": {"limits": {resources.GPU: "1"}}}
 _BARE = {**_SMI, "resources": {}}
 

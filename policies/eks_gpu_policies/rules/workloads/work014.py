@@ -20,12 +20,12 @@ from eks_gpu_policies import examples
 from eks_gpu_policies.rule import Example, Level, Levels, Outcome, Problem, Rule, Scope, Severity, Subjects, clauses
 from eks_gpu_policies.stack import Stack
 
-_REPOSITORY: Final = TRITON_FULL.repository.partition("/")[2]
-_FULL: Final = re.compile(r"\d\d\.\d\d-py3(?:-igpu)?")
-_SLIM: Final = re.compile(r"\d\d\.\d\d-py3-min")
+REPOSITORY: Final = TRITON_FULL.repository.partition("/")[2]
+FULL: Final = re.compile(r"\d\d\.\d\d-py3(?:-igpu)?")
+SLIM: Final = re.compile(r"\d\d\.\d\d-py3-min")
 _SERVES_ANYTHING: Final = frozenset({"ServingRuntime", "ClusterServingRuntime", "InferenceService"})
-_BACKENDS: Final = "/opt/tritonserver/backends"
-_BACKEND_OPTION: Final = "--backend-directory"
+BACKENDS: Final = "/opt/tritonserver/backends"
+BACKEND_OPTION: Final = "--backend-directory"
 
 
 def _runs_triton(pod: PodTemplate, _stack: Stack) -> bool:
@@ -35,7 +35,7 @@ def _runs_triton(pod: PodTemplate, _stack: Stack) -> bool:
 def _triton(container: Container) -> ImageReference | None:
     """Return NVIDIA's image of Triton that a container runs; None for any other, one's own Triton among them."""
     image = image_reference(need(container.image))
-    return image if image.is_of(_REPOSITORY) else None
+    return image if image.is_of(REPOSITORY) else None
 
 
 def _check(pod: PodTemplate, _stack: Stack) -> Iterator[Outcome]:
@@ -47,9 +47,9 @@ def _container(container: Container, pod: PodTemplate) -> Iterator[Outcome]:
     tag = None if image is None else image.tag
     if tag is None:
         return
-    if _SLIM.fullmatch(tag) and not _brings_backends(container):
+    if SLIM.fullmatch(tag) and not _brings_backends(container):
         yield Problem(f"container {container.name} runs {tag} as it is, which has no backend: no model can be loaded")
-    elif _FULL.fullmatch(tag) and not _has_reason(pod):
+    elif FULL.fullmatch(tag) and not _has_reason(pod):
         yield Problem(
             f"container {container.name} runs {tag} with every backend, {TRITON_FULL.size_bytes // GB} GB on each node "
             "before the first answer, and nothing says why"
@@ -59,7 +59,7 @@ def _container(container: Container, pod: PodTemplate) -> Iterator[Outcome]:
 def _brings_backends(container: Container) -> bool:
     said = (*container.place["command"].texts(), *container.place["args"].texts())
     mounted = (mount.path for mount in need(container.mounts))
-    return any(_BACKEND_OPTION in text for text in said) or any(path.startswith(_BACKENDS) for path in mounted)
+    return any(BACKEND_OPTION in text for text in said) or any(path.startswith(BACKENDS) for path in mounted)
 
 
 def _has_reason(pod: PodTemplate) -> bool:
@@ -90,7 +90,7 @@ RULE: Final = Rule(
         (
             examples.deployment(
                 examples.container(
-                    image=f"{TRITON_FULL.repository}:{TRITON_FULL.tag}-min", args=[f"{_BACKEND_OPTION}=/backends"]
+                    image=f"{TRITON_FULL.repository}:{TRITON_FULL.tag}-min", args=[f"{BACKEND_OPTION}=/backends"]
                 )
             ),
         )
