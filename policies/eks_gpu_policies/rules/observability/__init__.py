@@ -5,5 +5,11 @@ from __future__ import annotations
 from typing import Any, Final
 
 from eks_gpu_policies.rule import Rule
+from eks_gpu_policies.rules.observability import obs001, obs002, obs003, obs004
 
-RULES: Final[tuple[Rule[Any], ...]] = ()
+RULES: Final[tuple[Rule[Any], ...]] = (
+    obs001.RULE,
+    obs002.RULE,
+    obs003.RULE,
+    obs004.RULE,
+)

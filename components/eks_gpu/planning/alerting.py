@@ -1,0 +1,99 @@
+"""Alerting and recording rules of Prometheus: what they read, through the series that other rules record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from eks_gpu.planning.promql import PromqlError, parse
+from eks_gpu.planning.promql.tree import Binary, Node, Selector, children, walk
+
+
+@dataclass(frozen=True, slots=True)
+class PrometheusRule:
+    """One rule: an alert, or a series that is recorded."""
+
+    urn: str
+    """The resource it is read from."""
+    path: str
+    """Where it stands there."""
+    name: str
+    """Of the alert, or of the recorded series."""
+    alerts: bool
+    query: str
+    annotations: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def tree(self) -> Node | None:
+        """The parts of its query; None when it cannot be read."""
+        try:
+            return parse(self.query)
+        except PromqlError:
+            return None
+
+    def __str__(self) -> str:
+        """Return what people call it."""
+        return f"{'alert' if self.alerts else 'recording rule'} {self.name}"
+
+
+class RuleSet:
+    """The rules of a stack together."""
+
+    def __init__(self, rules: Iterable[PrometheusRule]) -> None:
+        """Hold ``rules``."""
+        self.rules = tuple(rules)
+
+    @property
+    def alerts(self) -> tuple[PrometheusRule, ...]:
+        """Those that alert."""
+        return tuple(rule for rule in self.rules if rule.alerts)
+
+    @cached_property
+    def recorded(self) -> Mapping[str, tuple[Node, ...]]:
+        """What each recorded series is made from; several rules may record one name with different labels."""
+        found: dict[str, list[Node]] = {}
+        for rule in self.rules:
+            if not rule.alerts and rule.tree is not None:
+                found.setdefault(rule.name, []).append(rule.tree)
+        return {name: tuple(trees) for name, trees in found.items()}
+
+    def parts(self, node: Node) -> Iterator[Node]:
+        """Yield every part of a query and of what its series are recorded from; each recorded series once."""
+        seen: set[str] = set()
+        pending = [node]
+        while pending:
+            for part in walk(pending.pop()):
+                yield part
+                if isinstance(part, Selector) and part.name in self.recorded and part.name not in seen:
+                    seen.add(part.name)
+                    pending.extend(self.recorded[part.name])
+
+    def series(self, node: Node) -> Iterator[Selector]:
+        """Yield the selectors of a query and of what its series are recorded from."""
+        return (part for part in self.parts(node) if isinstance(part, Selector))
+
+    def missing(self, node: Node, exists: Callable[[str], bool]) -> frozenset[str]:
+        """Return the series without which a query returns nothing, as far as ``exists`` denies them.
+
+        Of two operands of ``or`` one is enough, and of several rules that record one series as well.
+        """
+        return self._missing(node, exists, frozenset())
+
+    def _missing(self, node: Node, exists: Callable[[str], bool], within: frozenset[str]) -> frozenset[str]:
+        if isinstance(node, Selector):
+            if node.name in self.recorded:
+                if node.name in within:
+                    return frozenset()
+                inner = within | {node.name}
+                return _one_is_enough(self._missing(tree, exists, inner) for tree in self.recorded[node.name])
+            return frozenset() if exists(node.name) else frozenset({node.name})
+        parts = [self._missing(part, exists, within) for part in children(node)]
+        if isinstance(node, Binary) and node.operator == "or":
+            return _one_is_enough(parts)
+        return frozenset().union(*parts)
+
+
+def _one_is_enough(missing: Iterable[frozenset[str]]) -> frozenset[str]:
+    alternatives = list(missing)
+    return frozenset().union(*alternatives) if all(alternatives) else frozenset()

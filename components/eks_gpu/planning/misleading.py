@@ -1,0 +1,132 @@
+"""Queries that are known to lie: they look right and never fire, or always do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from eks_gpu.facts import exported_series as facts
+from eks_gpu.facts import metrics
+from eks_gpu.planning.alerting import PrometheusRule
+from eks_gpu.planning.promql.tree import (
+    COMPARISONS,
+    Aggregation,
+    Binary,
+    Call,
+    Literal,
+    Node,
+    Selector,
+    selectors,
+    walk,
+)
+
+_OVER_TIME: Final = frozenset({"increase", "rate", "irate", "delta", "idelta", "changes", "deriv", "resets"})
+_RATES: Final = frozenset({"increase", "rate", "irate"})
+_ABSENT: Final = frozenset({"absent", "absent_over_time"})
+_PASSES_ON: Final = frozenset({"max", "min", "sum", "avg", "group", "topk", "bottomk"})
+_ZERO: Final = frozenset({"0", "0.0"})
+_ANY: Final = frozenset({"", ".*", ".+"})
+
+
+@dataclass(frozen=True, slots=True)
+class Lie:
+    """One thing that is wrong with a query."""
+
+    what: str
+    """What it does, as the second half of a sentence about the rule."""
+    cure: str
+    """What to write instead."""
+
+
+def lies(rule: PrometheusRule, *, partitioned: bool) -> Iterator[Lie]:
+    """Yield what is wrong with a rule's own query. ``partitioned``: whether GPUs are, by MIG."""
+    if rule.tree is None:
+        return
+    told: set[Lie] = set()
+    for part in walk(rule.tree):
+        found = (*_about_xids(part), *_about_any_xid(part, rule), *_about_rates(part))
+        for lie in (*found, *(_about_instances(part) if partitioned else ())):
+            if lie not in told:
+                told.add(lie)
+                yield lie
+
+
+def names(*nodes: Node) -> frozenset[str]:
+    """Return the names of the series in queries."""
+    return frozenset(item.name for node in nodes for item in selectors(node))
+
+
+def _about_xids(part: Node) -> Iterator[Lie]:
+    if not isinstance(part, Call) or not names(*part.arguments) & facts.LAST_XID:
+        return
+    if part.function in _OVER_TIME:
+        yield Lie(
+            f"takes {part.function}() of the last XID: it never fires, because each code is a series of its own that "
+            "keeps its value",
+            f'ask for codes: max_over_time({metrics.XID_ERRORS_COUNT}{{xid=~"48|79|..."}}[10m]) > 0',
+        )
+    if part.function in _ABSENT:
+        yield Lie(
+            f"takes {part.function}() of the last XID: it always fires, because healthy GPUs have no such series",
+            f"take it of a series that every GPU has: absent({metrics.GPU_TEMP})",
+        )
+
+
+def _about_any_xid(part: Node, rule: PrometheusRule) -> Iterator[Lie]:
+    """Judge an alert's own comparison; a rule that records may leave the codes to the alerts that read it."""
+    if not (rule.alerts and isinstance(part, Binary) and part.operator in COMPARISONS):
+        return
+    last = _asked_above_zero(part)
+    if last is not None and last.name in facts.LAST_XID and not _asks_for_codes(last):
+        yield Lie(
+            "fires on any last XID, for ever: programs' own errors (13, 31, 43) are among them, and the value stays "
+            "until the exporter restarts",
+            f'ask for the codes that mean trouble: {last.name}{{err_code=~"48|79|..."}} > 0',
+        )
+
+
+def _asked_above_zero(part: Binary) -> Selector | None:
+    """Return the series of which a part asks only whether it is above zero."""
+    sides = {">": (part.left, part.right), "<": (part.right, part.left), "!=": (part.left, part.right)}
+    series, number = sides.get(part.operator, (part.left, part.left))
+    if not (isinstance(number, Literal) and number.text in _ZERO):
+        return None
+    while isinstance(series, Aggregation | Call):
+        if isinstance(series, Aggregation) and series.operator not in _PASSES_ON:
+            return None
+        inner = [argument for argument in series.arguments if not isinstance(argument, Literal)]
+        if len(inner) != 1:
+            return None
+        series = inner[0]
+    return series if isinstance(series, Selector) else None
+
+
+def _asks_for_codes(selector: Selector) -> bool:
+    return any(item.label in facts.XID_CODE_LABELS and item.value not in _ANY for item in selector.matchers)
+
+
+def _about_rates(part: Node) -> Iterator[Lie]:
+    if isinstance(part, Call) and part.function in _RATES:
+        for name in sorted(names(*part.arguments) & facts.RATES):
+            yield Lie(
+                f"takes {part.function}() of {name}, which is in bytes a second already",
+                f"take {name} itself, or avg_over_time() of it",
+            )
+
+
+def _about_instances(part: Node) -> Iterator[Lie]:
+    """Judge what is only right for whole GPUs."""
+    match part:
+        case Aggregation(operator="sum", arguments=(Selector(name=name),)) if name in facts.REPEATED_UNDER_MIG:
+            yield Lie(
+                f"sums {name}, which each MIG instance repeats: the sum is several times the truth",
+                f"take the maximum of each GPU first: sum(max by (UUID) ({name}))",
+            )
+        case Binary(operator="<" | "<=", left=left) if names(left) and names(left) <= facts.ABSENT_UNDER_MIG:
+            yield Lie(
+                f"tells idleness by {metrics.GPU_UTIL}, which partitioned GPUs do not report",
+                f"take {metrics.GR_ENGINE_ACTIVE}, which they do",
+            )
+        case _:
+            pass

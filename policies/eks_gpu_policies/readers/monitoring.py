@@ -1,0 +1,135 @@
+"""Who watches GPUs in a stack: Prometheus, its Alertmanager and its selectors, or a service elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from eks_gpu.facts import monitoring_charts as facts
+from eks_gpu.planning.reading import NotKnown, NotKnownError, View, attempt
+from eks_gpu_policies import charts, tokens
+from eks_gpu_policies.resource import Resource
+from eks_gpu_policies.stack import Stack
+
+_OTHERS: Final = "additionalAlertManagerConfigs"
+_ENDPOINTS: Final = "alertingEndpoints"
+
+
+@dataclass(frozen=True, slots=True)
+class Prometheus:
+    """One Prometheus."""
+
+    resource: Resource
+    spec: View
+    """What a Prometheus resource calls ``spec``; nothing where a chart has none."""
+    chart: str | None
+    """The chart that installs it; None for a resource of its own."""
+
+    @property
+    def alertmanager_off(self) -> bool:
+        """Whether a chart leaves its Alertmanager out and names no other: alerts fire and nobody hears."""
+        if self.chart is None or charts.values(self.resource).at("alertmanager", "enabled").boolean() is not False:
+            return False
+        server = charts.values(self.resource)["server"]
+        others = (self.spec[_OTHERS], self.spec[_ENDPOINTS], server["alertmanagers"])
+        return not any(_says_something(place) for place in others)
+
+    def selects(self, labels: Mapping[str, str]) -> bool:
+        """Return whether it reads a ServiceMonitor with these labels; raise ``NotKnownError`` when that is open."""
+        selector = self.spec["serviceMonitorSelector"]
+        if not _says_something(selector):
+            if self.chart != facts.OPERATOR_STACK:
+                return self.chart is None and selector.exists
+            if self.spec["serviceMonitorSelectorNilUsesHelmValues"].boolean() is False:
+                return True
+            return labels.get(facts.RELEASE_LABEL) == self.release
+        wanted = selector["matchLabels"].text_map()
+        return all(labels.get(key) == value for key, value in wanted.items()) and all(
+            _meets(labels, item) for item in selector["matchExpressions"].items()
+        )
+
+    @property
+    def release(self) -> str:
+        """The name of the release, by which charts label; raise ``NotKnownError`` when Pulumi is to choose it."""
+        return release_name(self.resource)
+
+    @property
+    def selector_text(self) -> str:
+        """What it selects by, for people."""
+        selector = self.spec["serviceMonitorSelector"]
+        if not _says_something(selector):
+            return f"{facts.RELEASE_LABEL}={self.release}" if self.chart else "nothing"
+        pairs = [f"{key}={value}" for key, value in selector["matchLabels"].text_map().items()]
+        terms = (
+            f"{item['key'].text()} {item['operator'].text()} {', '.join(item['values'].texts())}".strip()
+            for item in selector["matchExpressions"].items()
+        )
+        return ", ".join((*pairs, *terms))
+
+
+def _says_something(place: View) -> bool:
+    return place.exists and place.data not in ({}, [], ())
+
+
+def _meets(labels: Mapping[str, str], item: View) -> bool:
+    value, values = labels.get(item["key"].text() or ""), item["values"].texts()
+    match item["operator"].text():
+        case "In":
+            return value in values
+        case "NotIn":
+            return value not in values
+        case "Exists":
+            return value is not None
+        case "DoesNotExist":
+            return value is None
+        case _:
+            return False
+
+
+def release_name(release: Resource) -> str:
+    """Return the name of a Helm release; that of a v4 Chart is its logical name."""
+    said = release.view["name"]
+    if said.exists:
+        return said.text() or release.name
+    if release.type != tokens.HELM_RELEASE:
+        return release.name
+    raise NotKnownError(said.not_known("left to Pulumi, which adds a random suffix"))
+
+
+def prometheuses(stack: Stack) -> tuple[Prometheus, ...]:
+    """Return every Prometheus of a stack."""
+    found = [
+        Prometheus(release, charts.values(release).at("prometheus", "prometheusSpec"), str(name))
+        for release in stack.of_type(*sorted(tokens.HELM))
+        if (name := attempt(charts.name, release)) in facts.PROMETHEUS_CHARTS and _is_installed(release)
+    ]
+    found += [Prometheus(item, item.view["spec"], None) for item in stack.of_type(tokens.PROMETHEUS)]
+    return tuple(found)
+
+
+def _is_installed(release: Resource) -> bool:
+    return attempt(charts.values(release).at("prometheus", "enabled").boolean) is not False
+
+
+def watched_elsewhere(stack: Stack) -> bool:
+    """Return whether something in the stack sends metrics to a service outside of the cluster."""
+    if any(attempt(charts.name, item) in facts.ELSEWHERE_CHARTS for item in stack.of_type(*sorted(tokens.HELM))):
+        return True
+    names = (attempt(item.view["addonName"].text) for item in stack.of_type(*sorted(tokens.ADD_ONS)))
+    return any(name in facts.ELSEWHERE_ADD_ONS for name in names)
+
+
+def unclear_charts(stack: Stack) -> tuple[NotKnown, ...]:
+    """Return what is not known about charts of which nobody can tell what they install."""
+    names = (attempt(charts.name, item) for item in stack.of_type(*sorted(tokens.HELM)))
+    return tuple(name for name in names if isinstance(name, NotKnown))
+
+
+def brings_definitions(stack: Stack) -> bool:
+    """Return whether something in the stack brings the kinds ServiceMonitor and PrometheusRule."""
+    if any(attempt(charts.name, item) in facts.DEFINITIONS_CHARTS for item in stack.of_type(*sorted(tokens.HELM))):
+        return True
+    definitions = stack.of_type(tokens.DEFINITION)
+    files = stack.of_type(*sorted(tokens.YAML_FILES))
+    return bool(files) or any("monitoring.coreos.com" in str(item.view["spec"]["group"].data) for item in definitions)

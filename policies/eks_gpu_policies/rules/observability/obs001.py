@@ -1,0 +1,174 @@
+"""OBS001: GPU pools are watched.
+
+Alerts are known by what their queries read, not by their names. A stack whose exporter runs without a Prometheus in it
+may be watched by one that is in the cluster already: that is asked, not refused. Alerts of a service outside of the
+cluster (CloudWatch, Datadog ...) are not seen here and not demanded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from eks_gpu.facts import resources
+from eks_gpu.facts.metrics import XID_ERRORS
+from eks_gpu.facts.versions import DCGM_EXPORTER, GPU_OPERATOR, KUBE_PROMETHEUS_STACK
+from eks_gpu.planning.reading import need
+from eks_gpu.planning.watching import Noticed, noticed
+from eks_gpu_policies import examples, tokens
+from eks_gpu_policies.readers.alerts import alerts_of
+from eks_gpu_policies.readers.exporters import Exporter, exporters
+from eks_gpu_policies.readers.monitoring import prometheuses, unclear_charts, watched_elsewhere
+from eks_gpu_policies.resource import Resource
+from eks_gpu_policies.rule import (
+    Example,
+    Outcome,
+    Problem,
+    Rule,
+    Severity,
+    Subjects,
+    Undecided,
+    clauses,
+    undecided,
+)
+from eks_gpu_policies.stack import Stack, Whole
+from eks_gpu_policies.subjects import POOL_TYPES
+
+_OPTION: Final = "monitoringStack"
+_EVERYTHING: Final = frozenset(Noticed)
+
+
+def _concerned(_whole: Whole, stack: Stack) -> bool:
+    if stack.options.manifests_only and stack.options.monitoring_stack is None:
+        return False
+    return bool(stack.gpu_pools or stack.unclear_pools)
+
+
+def _check(_whole: Whole, stack: Stack) -> Iterator[Outcome]:
+    if not stack.gpu_pools:
+        yield from (undecided(what) for what in stack.unclear_pools)
+        return
+    yield from clauses(_exporter(stack), _alertmanager(stack), _alerts(stack), _anything(stack))
+
+
+def _running(stack: Stack) -> tuple[Exporter, ...]:
+    """Return the exporters that are known to run, or may."""
+    return tuple(item for item in exporters(stack) if item.enabled is not False)
+
+
+def _exporter(stack: Stack) -> Iterator[Outcome]:
+    """Judge whether something measures: where a part is switched off, or where Prometheus has nothing to read."""
+    if watched_elsewhere(stack) or _running(stack):
+        return
+    for off in exporters(stack):
+        yield Problem(
+            "switches its DCGM exporter off (dcgmExporter.enabled: false), and nothing else in the stack measures GPUs",
+            urn=off.urn,
+            fix="leave dcgmExporter.enabled as it is, or install NVIDIA's dcgm-exporter chart beside it",
+        )
+        return
+    unclear = unclear_charts(stack)
+    for item in () if stack.options.monitoring_stack else prometheuses(stack):
+        if unclear:
+            yield undecided(unclear[0])
+            return
+        yield Problem("runs Prometheus, and nothing in the stack exports metrics of GPUs to it", urn=item.resource.urn)
+
+
+def _alertmanager(stack: Stack) -> Iterator[Outcome]:
+    if stack.options.monitoring_stack or watched_elsewhere(stack):
+        return
+    for item in prometheuses(stack):
+        if item.alertmanager_off:
+            yield Problem(
+                "switches Alertmanager off and names no other: alerts fire and nobody hears of them",
+                urn=item.resource.urn,
+                fix="leave alertmanager.enabled as it is and give it receivers, or name another Alertmanager in "
+                "prometheusSpec.additionalAlertManagerConfigs",
+            )
+
+
+def _alerts(stack: Stack) -> Iterator[Outcome]:
+    if stack.options.monitoring_stack or watched_elsewhere(stack) or not _running(stack):
+        return
+    found = prometheuses(stack)
+    alerts = alerts_of(stack)
+    missing = sorted(_EVERYTHING - noticed(alerts.rules), key=list(Noticed).index)
+    if not found or not missing:
+        return
+    if alerts.unclear:
+        yield undecided(alerts.unclear[0])
+        return
+    yield Problem(f"runs Prometheus without an alert on {_listed(missing)}", urn=found[0].resource.urn)
+
+
+def _listed(missing: list[Noticed]) -> str:
+    *others, last = (item.value for item in missing)
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def _anything(stack: Stack) -> Iterator[Outcome]:
+    """Judge a stack without Prometheus."""
+    if stack.options.monitoring_stack or watched_elsewhere(stack) or prometheuses(stack):
+        return
+    running = _running(stack)
+    if running:
+        need(running[0].enabled)
+        if not noticed(alerts_of(stack).rules) >= _EVERYTHING:
+            yield Undecided(_OPTION, f"{running[0].name} measures the GPUs; who reads that, and alerts, nobody said")
+        return
+    if any(True for _ in exporters(stack)):
+        return
+    unclear = unclear_charts(stack)
+    if unclear:
+        yield undecided(unclear[0])
+    elif stack.options.environment_named:
+        yield Problem("has GPU pools, and nothing watches them: no exporter, no Prometheus, no alert")
+    else:
+        yield Undecided(_OPTION, "nothing in the stack watches its GPU pools")
+
+
+_POOL: Final = examples.node_pool()
+_OPERATOR: Final = examples.release("gpu-operator", GPU_OPERATOR.name, GPU_OPERATOR.version)
+_PROMETHEUS: Final = examples.release("prometheus", KUBE_PROMETHEUS_STACK.name, KUBE_PROMETHEUS_STACK.version)
+
+
+def _rules(*queries: str) -> Resource:
+    rules = [{"alert": f"Gpu{number}", "expr": query} for number, query in enumerate(queries)]
+    spec = {"groups": [{"name": "gpu", "rules": rules}]}
+    return examples.resource(tokens.PROMETHEUS_RULE, "gpu-alerts", {"metadata": {"name": "gpu-alerts"}, "spec": spec})
+
+
+_ALLOCATABLE: Final = f'kube_node_status_allocatable{{resource="{resources.GPU.replace(".", "_").replace("/", "_")}"}}'
+
+RULE: Final = Rule(
+    id="OBS001",
+    title="GPU pools are watched",
+    severity=Severity.HIGH,
+    why=(
+        "A GPU with hardware errors goes on computing, wrongly or not at all, and one that fell off the bus leaves no "
+        "series to alert on. Where nothing watches, users find out: XID errors have gone unseen for a week."
+    ),
+    fix=(
+        "run an exporter, Prometheus and Alertmanager, with alerts on XID errors, on fewer GPUs than there should be "
+        f"and on an absent exporter, as GpuMonitoring does; or say in {_OPTION} where the GPUs are watched"
+    ),
+    lessons=("M01", "M06", "M07"),
+    looks_at=Subjects[Whole](
+        "the stack, when it has GPU pools", POOL_TYPES | tokens.HELM, lambda stack: (stack.whole,), _concerned
+    ),
+    check=_check,
+    failing=Example((_POOL, _OPERATOR, _PROMETHEUS, _rules(f'{XID_ERRORS}{{err_code="79"}} > 0'))),
+    passing=Example(
+        (
+            _POOL,
+            _OPERATOR,
+            _PROMETHEUS,
+            _rules(
+                f'{XID_ERRORS}{{err_code="79"}} > 0',
+                f"{_ALLOCATABLE} < {_ALLOCATABLE} offset 1h",
+                f'absent(up{{job=~".*{DCGM_EXPORTER.name}"}} == 1)',
+            ),
+        )
+    ),
+)
