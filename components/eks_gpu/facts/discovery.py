@@ -59,8 +59,8 @@ BY_OPERATOR: Mapping[str, str] = MappingProxyType(
 BY_GFD: Mapping[str, str | None] = MappingProxyType(
     {labels.GFD_PRODUCT: None, labels.GFD_COUNT: None, labels.GFD_MEMORY: None}
 )
-"""What GPU feature discovery has node feature discovery put on a node; None where the value depends on the node. It says
-``MPS_CAPABLE`` as well, with the value that the sharing configuration gives."""
+"""What GPU feature discovery has node feature discovery put on a node; None where the value depends on the node. It
+says ``MPS_CAPABLE`` as well, with the value that the sharing configuration gives."""
 
 GPU_MARKS: tuple[tuple[str, str], ...] = (
     (PCI_VENDOR, "true"),

@@ -42,6 +42,10 @@ class Daemon:
     """Labels of a pool that keep it away when they say ``false``."""
     aimed: bool = False
     """Whether somebody chose its nodes, by a selector or an affinity of their own."""
+    tolerations_at: str = ""
+    """The property in which its tolerations are given."""
+    doubt: NotKnown | None = None
+    """What would have to be known to say that it is there at all."""
 
     @property
     def by_operator(self) -> bool:
@@ -72,6 +76,8 @@ class Obstacle:
     """The first taint that it does not tolerate."""
     refusal: str
     """The reason, as the second half of a sentence about it."""
+    wanted: bool
+    """Whether it wants such a node all the same, as far as labels go."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,6 +168,8 @@ def _welcome(daemon: Daemon, node: Pool, space: Space, somehow: frozenset[str]) 
 
     Labels whose value depends on the node are taken to fit.
     """
+    if daemon.doubt is not None:
+        return None
     untolerated = attempt(lambda: consents_of(daemon.template).untolerated(need(node.taints)))
     if isinstance(untolerated, Taint):
         return False
@@ -195,7 +203,7 @@ def _doubt(daemon: Daemon, node: Pool) -> NotKnown | None:
 
 def _unknown_parts(daemon: Daemon) -> tuple[NotKnown, ...]:
     template = daemon.template
-    parts = (template.tolerations, template.selector, template.affinity, daemon.adds)
+    parts = (daemon.doubt, template.tolerations, template.selector, template.affinity, daemon.adds)
     return tuple(part for part in parts if isinstance(part, NotKnown))
 
 
@@ -239,14 +247,15 @@ def _labelled_by_operator(node: Pool, daemons: tuple[Daemon, ...]) -> Pool:
 def _obstacle(daemon: Daemon, node: Pool) -> Obstacle:
     taint = attempt(lambda: consents_of(daemon.template).untolerated(need(node.taints)))
     if isinstance(taint, Taint):
-        return Obstacle(taint, f"does not tolerate the taint {taint}")
+        wanted = _chosen(daemon.template, Space(node), need(node.labels), frozenset()) is not False
+        return Obstacle(taint, f"does not tolerate the taint {taint}", wanted)
     space, said = Space(node), need(node.labels)
     unmet = [
         next(wish for wish in alternative if _met(wish, space, said) is False)
         for alternative in _selection(daemon.template).alternatives
     ]
     wanted = " or ".join(dict.fromkeys(str(wish) for wish in unmet)) or "an affinity term without conditions"
-    return Obstacle(None, f"requires {wanted}, which no node there has")
+    return Obstacle(None, f"requires {wanted}, which no node there has", wanted=False)
 
 
 def _by_nodeadm(pool: Pool, around: Circumstances) -> dict[str, str]:

@@ -37,7 +37,8 @@ def read_daemons(resource: Resource, program: Program) -> Iterator[Daemon]:
     """Yield the DaemonSets that a resource is, or brings besides those that the engine has made of it already."""
     token = tokens.whole(resource.type)
     if token in tokens.HELM or token in tokens.ADD_ONS:
-        chart = BY_CHART.get(_chart_name(resource) or "")
+        name = attempt(_chart_name, resource)
+        chart = BY_CHART.get(name) if isinstance(name, str) else None
         if chart is not None:
             expanded = program.contains(resource, tokens.DAEMON_SET)
             yield from (each for each in _of_chart(resource, chart) if each.by_operator or not expanded)
@@ -146,10 +147,12 @@ def _daemon(resource: Resource, each: DaemonSet, values: View, doubt: NotKnown |
         owner=resource.name,
         name=each.name,
         role=each.role,
-        template=template if doubt is None else replace(template, tolerations=doubt),
+        template=template,
         adds=adds,
         opt_outs=each.opt_outs,
         aimed=isinstance(given, View) and _aims(each, given),
+        doubt=doubt,
+        tolerations_at=".".join((values.path, *each.tolerations[0])) if each.tolerations else "",
     )
 
 
@@ -251,7 +254,8 @@ def _own(resource: Resource, template: PodTemplate) -> Daemon:
         role=None if isinstance(role, NotKnown) else role,
         template=template,
         adds=_OWN_LABELS.get(role, {}) if isinstance(role, Role) else {},
-        aimed=True,
+        aimed=template.selector != () or template.affinity != (),
+        tolerations_at=f"{template.path}.tolerations",
     )
 
 

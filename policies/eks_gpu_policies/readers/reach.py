@@ -86,7 +86,7 @@ def _content(daemon: Daemon) -> Hashable:
     adds = daemon.adds if isinstance(daemon.adds, NotKnown) else frozenset(daemon.adds.items())
     own = daemon.urn if daemon.role is None else None
     wants = (template.tolerations, template.selector, template.affinity)
-    return (daemon.name if own is None else own, daemon.role, daemon.opt_outs, daemon.aimed, adds, *wants)
+    return (daemon.name if own is None else own, daemon.role, daemon.opt_outs, daemon.aimed, adds, daemon.doubt, *wants)
 
 
 def _content_of_pool(pool: Pool) -> Hashable:
