@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from eks_gpu.facts import labels, resources
+from eks_gpu.facts import declarations, labels, resources
 from eks_gpu.facts.ami import AL2023_RELEASE, AmiFamily, alias
+from eks_gpu.facts.storage import EFS_ACCESS_POINTS, EFS_DRIVER
 from eks_gpu.facts.taints import GPU
 from eks_gpu_policies import tokens
 from eks_gpu_policies.resource import Resource
@@ -127,6 +128,62 @@ def node_pool(
     return resource(tokens.NODE_POOL, name, props)
 
 
+def training_pool(
+    name: str = "p4d", *, capacity: Sequence[str] = ("on-demand",), node: Props | None = None, **disruption: object
+) -> Resource:
+    """Return a node pool for training on p4d that outlives disruption; ``node`` changes its nodes' spec."""
+    contract = {
+        "consolidationPolicy": "WhenEmpty",
+        "consolidateAfter": "15m",
+        "budgets": [{"nodes": "0", "reasons": ["Drifted", "Underutilized"]}],
+        **disruption,
+    }
+    requirements = [
+        {"key": labels.INSTANCE_TYPE, "operator": "In", "values": ["p4d.24xlarge"]},
+        {"key": labels.CAPACITY_TYPE, "operator": "In", "values": list(capacity)},
+    ]
+    spec = {
+        "nodeClassRef": {"group": labels.KARPENTER_AWS_DOMAIN, "kind": "EC2NodeClass", "name": name},
+        "requirements": requirements,
+        "taints": [GPU.kubernetes()],
+        "expireAfter": "Never",
+        **(node or {}),
+    }
+    template = {"metadata": {"labels": labels.pool_labels("a100", "training")}, "spec": spec}
+    limits = {resources.GPU: "16"}
+    props = {"metadata": {"name": name}, "spec": {"template": template, "limits": limits, "disruption": contract}}
+    return resource(tokens.NODE_POOL, name, props)
+
+
+def training_job(name: str = "finetune", /, *, declared: Props | None = None, **volume: object) -> Resource:
+    """Return a Job that trains on 8 GPUs and saves to a claim every half hour; ``volume`` says where to instead."""
+    checkpoints: Props = volume or {"persistentVolumeClaim": {"claimName": "checkpoints"}}
+    shared_memory = "/dev/shm"  # noqa: S108 - a path inside a container
+    mounts = [{"name": "shm", "mountPath": shared_memory}, {"name": "checkpoints", "mountPath": "/checkpoints"}]
+    trainer = container(
+        name="trainer",
+        image="registry.example.com/ml/finetune:1.4.0",
+        command=["torchrun", "train.py", "--checkpoint-dir", "/checkpoints"],
+        resources={"limits": {resources.GPU: "8", "cpu": "64", "memory": "512Gi"}},
+        startupProbe=None,
+        volumeMounts=mounts,
+    )
+    volumes = [
+        {"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": "64Gi"}},
+        {"name": "checkpoints", **checkpoints},
+    ]
+    saves = {
+        declarations.CHECKPOINT_MINUTES: "30",
+        declarations.CHECKPOINTS_KEPT: "3",
+        declarations.RESUMES: "true",
+        **(declared or {}),
+    }
+    spec = {"containers": [trainer], "restartPolicy": "OnFailure", "volumes": volumes}
+    template = {"metadata": {"annotations": {key: value for key, value in saves.items() if value}}, "spec": spec}
+    props = {"metadata": {"name": name}, "spec": {"template": template}}
+    return resource("kubernetes:batch/v1:Job", name, props)
+
+
 def container(**settings: object) -> dict[str, object]:
     """Return a model server's container that asks for one GPU; a setting given as ``None`` is left out."""
     sound: dict[str, object] = {
@@ -149,6 +206,37 @@ def deployment(*containers: Props, name: str = "llm", **pod: object) -> Resource
     template = {"metadata": {"labels": {"app": name}}, "spec": spec}
     props = {"metadata": {"name": name}, "spec": {"replicas": 1, "template": template}}
     return resource("kubernetes:apps/v1:Deployment", name, props)
+
+
+def model_cache(**file_system: object) -> tuple[Resource, Resource, Resource]:
+    """Return an elastic file system, a StorageClass on it, and the claim ``models`` of that class."""
+    sound = {"encrypted": True, "throughputMode": "elastic", **file_system}
+    kept = {key: value for key, value in sound.items() if value is not None}
+    below = resource(tokens.FILE_SYSTEM, "models", kept)
+    parameters = {"provisioningMode": EFS_ACCESS_POINTS, "fileSystemId": "fs-0a1b2c3d", "directoryPerms": "700"}
+    middle = resource(
+        tokens.STORAGE_CLASS,
+        "shared",
+        {"metadata": {"name": "shared"}, "provisioner": EFS_DRIVER, "parameters": parameters},
+        parameters=(below,),
+    )
+    spec = {"storageClassName": "shared", "accessModes": ["ReadWriteMany"]}
+    return below, middle, resource(tokens.CLAIM, "models", {"metadata": {"name": "models"}, "spec": spec})
+
+
+def on_cache(server: Props | None = None, path: str = "/root/.cache/huggingface") -> Resource:
+    """Return a Deployment of a model server that mounts the claim ``models`` on ``path``."""
+    mounts = [
+        {"name": "shm", "mountPath": "/dev/shm"},  # noqa: S108 - a path inside a container
+        {"name": "models", "mountPath": path},
+    ]
+    return deployment(
+        {**container(), "volumeMounts": mounts, **(server or {})},
+        volumes=[
+            {"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": "8Gi"}},
+            {"name": "models", "persistentVolumeClaim": {"claimName": "models"}},
+        ],
+    )
 
 
 def release(name: str, chart: str, version: str | None, *, after: Sequence[Resource] = (), **props: object) -> Resource:

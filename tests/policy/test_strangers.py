@@ -282,7 +282,7 @@ spec:
             BOTTLEROCKET_WITH_A_LARGE_ROOT,
             {(rule, "vllm") for rule in ("NODE001", "NODE002", "NODE003", "NODE004", "COST002")},
         ),
-        (GENERATED_SERVER, {("WORK005", "vllm"), ("WORK006", "vllm"), ("WORK013", "vllm")}),
+        (GENERATED_SERVER, {("WORK005", "vllm"), ("WORK006", "vllm"), ("WORK008", "vllm"), ("WORK013", "vllm")}),
     ],
     ids=["no GPU limit, small disk, floating image", "the wrong disk is large, no taint", "no shm, no startup probe"],
 )

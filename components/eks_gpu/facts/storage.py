@@ -65,6 +65,8 @@ NFS_PORT = 2049
 """TCP port of a mount target."""
 
 EFS_THROUGHPUT_BURSTING = "bursting"
+"""What a file system has that says nothing."""
+EFS_THROUGHPUT_PROVISIONED = "provisioned"
 EFS_PERFORMANCE_GENERAL = "generalPurpose"
 
 EFS_ELASTIC_CLIENT_BYTES_PER_SECOND = 500 * MIB

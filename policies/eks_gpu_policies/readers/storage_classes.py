@@ -54,6 +54,8 @@ class StorageClasses:
         return attempt(lambda: dict(self._find_brought()))
 
     def _find_brought(self) -> Iterator[tuple[str, bool]]:
+        for cluster in self._program.of_type(tokens.CLUSTER_COMPONENT):
+            yield from _of_component(cluster.view["storageClasses"])
         for release in self._program.of_type(*sorted(tokens.HELM)):
             name = attempt(charts.name, release)
             if name in _DRIVERS:
@@ -66,6 +68,15 @@ class StorageClasses:
 
 def _is_default(metadata: View) -> bool:
     return any(metadata["annotations"][key].text() == "true" for key in _DEFAULT_ANNOTATIONS)
+
+
+def _of_component(place: View) -> Iterator[tuple[str, bool]]:
+    """Yield the classes that ``eks.Cluster`` makes: one volume type, which is the default, or several by name."""
+    name = place.text()
+    if name is not None:
+        yield name, True
+    for called, settings in place.entries():
+        yield called, settings["default"].boolean() is True
 
 
 def _of_driver(values: View) -> Iterator[tuple[str, bool]]:

@@ -14,12 +14,10 @@ from eks_gpu.planning.model_source import Cache, Model, bytes_to_read, cache_of,
 from eks_gpu.planning.pod_template import Container, Mount, PodTemplate
 from eks_gpu.planning.reading import attempt, need
 from eks_gpu_policies import examples
+from eks_gpu_policies.readers.start_up import GO_WITH_THE_POD, pod_only
 from eks_gpu_policies.rule import Example, Outcome, Problem, Rule, Scope, Severity, Undecided, clauses
 from eks_gpu_policies.stack import Stack
 from eks_gpu_policies.subjects import INFERENCE_PODS
-
-_GO_WITH_THE_POD: Final = ("emptyDir", "ephemeral", "configMap", "secret", "projected", "downwardAPI")
-"""Volumes that keep nothing for the next pod. Claims, CSI drivers, host paths and network file systems do."""
 
 
 def _check(pod: PodTemplate, _stack: Stack) -> Iterator[Outcome]:
@@ -35,7 +33,7 @@ def _server(pod: PodTemplate, container: Container) -> Iterator[Outcome]:
         return
     cache = cache_of(container)
     mount = mount_over(container, cache.path)
-    if mount is not None and _keeps(pod, mount):
+    if mount is not None and not pod_only(pod, mount):
         return
     if cache.assumed and container.place["envFrom"].items() and _kept(pod, container):
         yield Undecided(f"{container.place.path}.envFrom", "it may say where downloads go")
@@ -52,14 +50,8 @@ def _fetcher(pod: PodTemplate, container: Container) -> Iterator[Outcome]:
         )
 
 
-def _keeps(pod: PodTemplate, mount: Mount) -> bool:
-    """Return whether what is written to a mount is there for the next pod. What is no volume is a claim template."""
-    volume = pod.volume(mount.volume)
-    return volume is None or not any(volume.place[kind].exists for kind in _GO_WITH_THE_POD)
-
-
 def _kept(pod: PodTemplate, container: Container) -> bool:
-    return any(_keeps(pod, mount) for mount in need(container.mounts))
+    return any(not pod_only(pod, mount) for mount in need(container.mounts))
 
 
 def _what(pod: PodTemplate, container: Container) -> str:
@@ -73,23 +65,11 @@ def _where(pod: PodTemplate, cache: Cache, mount: Mount | None) -> str:
     if mount is None:
         return f"{cache.path} is in the container itself, and goes with it"
     volume = pod.volume(mount.volume)
-    kinds = [kind for kind in _GO_WITH_THE_POD if volume is not None and volume.place[kind].exists]
+    kinds = [kind for kind in GO_WITH_THE_POD if volume is not None and volume.place[kind].exists]
     return f"{cache.path} is on the volume {mount.volume} ({', '.join(kinds)}), which goes with the pod"
 
 
 _MODEL: Final = ["--model", "meta-llama/Llama-3.1-70B-Instruct"]
-_SHARED_MEMORY: Final = {"name": "shm", "emptyDir": {"medium": "Memory", "sizeLimit": "8Gi"}}
-_CACHED: Final = examples.deployment(
-    examples.container(
-        args=_MODEL,
-        volumeMounts=[
-            {"name": "shm", "mountPath": "/dev/shm"},  # noqa: S108 - a path inside a container
-            {"name": "models", "mountPath": "/root/.cache/huggingface"},
-        ],
-    ),
-    volumes=[_SHARED_MEMORY, {"name": "models", "persistentVolumeClaim": {"claimName": "models"}}],
-)
-
 RULE: Final = Rule(
     id="WORK008",
     title="Model servers read from a cache",
@@ -107,5 +87,5 @@ RULE: Final = Rule(
     looks_at=INFERENCE_PODS,
     check=_check,
     failing=Example((examples.deployment(examples.container(args=_MODEL)),)),
-    passing=Example((_CACHED,)),
+    passing=Example((examples.on_cache({"args": _MODEL}),)),
 )
