@@ -172,13 +172,14 @@ class Stack(Program):
         return self.places.placed(pod, pool)
 
     def placements(self, pod: PodTemplate) -> tuple[tuple[Pool, Placement], ...]:
-        """Return the same of every pool; pools that differ in nothing but their names are asked once."""
-        return tuple((pool, self.placed(pod, pool)) for pool in self.distinct_pools)
+        """Return the same of every pool that may buy GPUs; those that differ in nothing but names are asked once."""
+        return tuple((pool, self.placed(pod, pool)) for pool in self.possible_pools)
 
     @cached_property
-    def distinct_pools(self) -> tuple[Pool, ...]:
-        """One of each lot of pools that differ in nothing but their names."""
-        return self.places.distinct(self.pools)
+    def possible_pools(self) -> tuple[Pool, ...]:
+        """The pools that buy GPUs or may; one of each lot that differ in nothing but their names."""
+        found = (pool for pool in self.pools if pool.unlisted or isinstance(pool.types, NotKnown) or pool.types)
+        return self.places.distinct(found)
 
     @cached_property
     def storage(self) -> Storage:

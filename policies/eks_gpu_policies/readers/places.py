@@ -9,8 +9,9 @@ from typing import Final
 
 from eks_gpu.facts import labels
 from eks_gpu.planning.placement import Demand, Placement, Supply, demand
+from eks_gpu.planning.placement.wishes import Selection
 from eks_gpu.planning.pod_template import PodTemplate, VolumeAffinity
-from eks_gpu.planning.pool import Kubelet, Pool
+from eks_gpu.planning.pool import Kubelet, Overlay, Pool
 from eks_gpu.planning.reading import NotKnown
 from eks_gpu.planning.requirements import Requirement
 
@@ -37,10 +38,22 @@ class Places:
 
     def placed(self, pod: PodTemplate, pool: Pool) -> Placement:
         """Return where in a pool a pod can run, or the first reason why not, or what would have to be known."""
+        return self._asked(self.demand(pod), pool)
+
+    def placed_without(self, pod: PodTemplate, pool: Pool, keys: frozenset[str]) -> Placement:
+        """Return the same for a pod that requires nothing of some labels."""
+        asked = self.demand(pod)
+        selection, anchored = (
+            _without(asked.selection, keys),
+            None if asked.anchored is None else _without(asked.anchored, keys),
+        )
+        return self._asked(replace(asked, selection=selection, anchored=anchored), pool)
+
+    def _asked(self, asked: Demand, pool: Pool) -> Placement:
         supply = self.supply(pool)
-        found = supply.place(self.demand(pod))
+        found = supply.place(asked)
         unclear = found.unclear
-        if unclear is not None and unclear.source in {"", supply.pool.urn} and unclear.source != pool.urn:
+        if unclear is not None and pool.urn != supply.pool.urn and unclear.source in _sources(supply.pool):
             return replace(found, unclear=replace(unclear, source=pool.urn))
         return found
 
@@ -78,27 +91,32 @@ class Places:
         unnamed = pool.labels
         if not isinstance(unnamed, NotKnown) and not self._names_matter:
             unnamed = {key: "" if key in _NAMES else value for key, value in unnamed.items()}
-        return (
-            pool.kind,
-            pool.types if isinstance(pool.types, NotKnown) else tuple(kind.name for kind in pool.types),
-            pool.unlisted,
-            pool.requirements,
-            _items(unnamed),
-            pool.taints,
-            pool.capacity_types,
-            pool.size,
-            _items(pool.limits),
-            pool.zones,
-            pool.image if isinstance(pool.image, NotKnown) else pool.image.family,
-            pool.volumes,
-            pool.disk_size_gib,
-            pool.instance_store_raid0,
-            _of_kubelet(pool.kubelet),
-            pool.split,
-            pool.overlays
-            if isinstance(pool.overlays, NotKnown)
-            else tuple((overlay.requirements, _items(overlay.capacity)) for overlay in pool.overlays),
-        )
+        types = pool.types if isinstance(pool.types, NotKnown) else tuple(kind.name for kind in pool.types)
+        image = pool.image if isinstance(pool.image, NotKnown) else pool.image.family
+        plain = (pool.requirements, pool.taints, pool.capacity_types, pool.size, pool.zones, pool.volumes)
+        disks = (pool.disk_size_gib, pool.instance_store_raid0, image)
+        parts = (types, *plain, *disks, _items(unnamed), _items(pool.limits), _of_kubelet(pool.kubelet), pool.split)
+        return (pool.kind, pool.unlisted, *map(_wherever, parts), _of_overlays(pool.overlays))
+
+
+def _sources(pool: Pool) -> frozenset[str]:
+    """Return the resources that a pool is read from, and no resource."""
+    return frozenset({"", pool.urn, pool.template if isinstance(pool.template, str) else ""})
+
+
+def _wherever(part: Hashable) -> Hashable:
+    """Return what is not known without whose it is: copies of a pool do not know the same things."""
+    return ("not known", part.path, part.reason) if isinstance(part, NotKnown) else part
+
+
+def _of_overlays(overlays: tuple[Overlay, ...] | NotKnown) -> Hashable:
+    if isinstance(overlays, NotKnown):
+        return overlays
+    return tuple((overlay.requirements, _items(overlay.capacity)) for overlay in overlays)
+
+
+def _without(selection: Selection | NotKnown, keys: frozenset[str]) -> Selection | NotKnown:
+    return selection if isinstance(selection, NotKnown) else selection.without(keys)
 
 
 def _items(mapping: Mapping[str, str] | NotKnown) -> Hashable:

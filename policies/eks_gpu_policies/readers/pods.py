@@ -17,6 +17,7 @@ from eks_gpu.planning.pod_template import (
 )
 from eks_gpu.planning.reading import View, attempt, need
 from eks_gpu.planning.requirements import Requirement, from_labels, read_requirements
+from eks_gpu.planning.unknown import UNKNOWN
 from eks_gpu_policies import tokens
 from eks_gpu_policies.readers.carriers import templates
 from eks_gpu_policies.resource import Resource
@@ -35,6 +36,8 @@ _INFERENCE_OWNERS: Final = frozenset(
         "Rollout",
     }
 )
+_NAMES: Final = frozenset({keys.EKS_NODE_GROUP, keys.KARPENTER_NODEPOOL})
+"""Labels whose value is a pool's own name."""
 _JOB: Final = "Job"
 SHORT_JOB_SECONDS: Final = 3600
 _RESTARTS: Final = "Always"
@@ -66,7 +69,7 @@ def _pod(owner: Resource, spec: View, metadata: View) -> PodTemplate:
         pod_requests=attempt(lambda: _as_a_whole(spec["resources"])),
         volumes=attempt(lambda: _volumes(spec["volumes"])),
         tolerations=attempt(lambda: _tolerations(spec["tolerations"])),
-        selector=attempt(lambda: from_labels(spec["nodeSelector"].text_map())),
+        selector=attempt(lambda: _selector(spec["nodeSelector"])),
         affinity=attempt(lambda: _affinity(spec)),
         preferred=attempt(lambda: _preferred(spec)),
         runtime_class=attempt(spec["runtimeClassName"].text),
@@ -113,6 +116,13 @@ def _tolerations(place: View) -> tuple[Toleration, ...]:
         )
         for item in place.items()
     )
+
+
+def _selector(place: View) -> tuple[Requirement, ...]:
+    """Read a node selector. Who selects a pool by a name that Pulumi is to choose selects one that has a name."""
+    unnamed = [key for key, value in place.entries() if key in _NAMES and value.data is UNKNOWN]
+    known = {key: text for key, value in place.entries() if key not in unnamed and (text := value.text()) is not None}
+    return (*from_labels(known), *(Requirement(key, "Exists") for key in unnamed))
 
 
 def _affinity(spec: View) -> tuple[tuple[Requirement, ...], ...]:

@@ -138,8 +138,11 @@ def _devices(pool: Pool, kind: InstanceType) -> tuple[dict[str, Room], dict[str,
     if isinstance(pool.split, NotKnown):
         unclear = {name: pool.split for name, room in found.items() if room.sure < room.most}
     if pool.kind is PoolKind.NODE_POOL and not _is_static(pool):
-        believed = {resources.GPU: kind.gpu_count, resources.EFA: kind.efa_interfaces, **_overlaid(pool, kind)}
-        found = {name: _at_most(room, believed.get(name, 0)) for name, room in found.items()}
+        overlaid = _overlaid(pool, kind)
+        if isinstance(pool.split, NotKnown):
+            found |= {name: _exactly(amount) for name, amount in overlaid.items()}
+        believed = {resources.GPU: kind.gpu_count, resources.EFA: kind.efa_interfaces, **overlaid}
+        found = {name: _at_most(room, believed[name]) for name, room in found.items() if name in believed}
     return found, unclear
 
 
