@@ -14,17 +14,13 @@ from typing import Final
 import pulumi
 import pulumi_aws as aws
 
+from eks_gpu.facts.efa import EFA_ONLY, INTERFACE
 from eks_gpu.facts.instances import InstanceType
 from eks_gpu.foundation.cluster_connection import ClusterConnection
 from eks_gpu.foundation.component import Component
 
 CLUSTER_STRATEGY: Final = "cluster"
 """Placement strategy that packs instances close together, for low latency between them."""
-
-_INTERFACE: Final = "interface"
-_EFA_ONLY: Final = "efa-only"
-"""An adapter that takes no IP address, so that 32 of them take none from the subnet (EC2 API reference,
-``LaunchTemplateInstanceNetworkInterfaceSpecificationRequest``, checked 2026-11-21)."""
 
 _ALL: Final = "-1"
 """Every protocol, in a rule of a security group."""
@@ -50,8 +46,8 @@ def efa_interfaces(kind: InstanceType) -> tuple[NetworkInterface, ...]:
     Secondary interfaces have device index 1 (EC2 user guide, "Maximize network bandwidth on accelerated instances";
     the same in Karpenter 1.14.1, pkg/providers/launchtemplate, checked 2026-11-21). ``efa-only`` takes no IP address.
     """
-    first = NetworkInterface(card=0, device=0, kind=_INTERFACE)
-    adapters = (NetworkInterface(card=card, device=1, kind=_EFA_ONLY) for card in range(kind.efa_interfaces))
+    first = NetworkInterface(card=0, device=0, kind=INTERFACE)
+    adapters = (NetworkInterface(card=card, device=1, kind=EFA_ONLY) for card in range(kind.efa_interfaces))
     return (first, *adapters)
 
 

@@ -13,6 +13,7 @@ from eks_gpu_policies.rules.nodes import (
     node006,
     node007,
     node008,
+    node014,
     node017,
 )
 
@@ -24,5 +25,6 @@ RULES: Final[tuple[Rule[Any], ...]] = (
     node006.RULE,
     node007.RULE,
     node008.RULE,
+    node014.RULE,
     node017.RULE,
 )
