@@ -58,6 +58,10 @@ e2e: build-all ## run the tests that need the real Kubernetes: API server, sched
 bench: build ## measure imports, checks and previews, side by side
 	@$(PYTHON) tests/bench/run.py
 
+.PHONY: mutants
+mutants: $(ENVIRONMENT) ## see whether a test notices each small change of rules and planning (ONLY='eks_gpu.planning.*')
+	@uv run --locked --quiet --group mutants python tests/mutants/run.py $(ONLY)
+
 .PHONY: check lint types fmt docs
 check: lint types docs-current ## lint, types, import contracts, generated files current
 
