@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 
 from eks_gpu.cli import exit_codes
 from eks_gpu.cli.check import check
+from eks_gpu.cli.cost import cost
 from eks_gpu.cli.explain import explain
 from eks_gpu.cli.lint import lint
 from eks_gpu.cli.policies import policies
@@ -63,6 +64,7 @@ def options(
 
 
 app.command()(check)
+app.command()(cost)
 app.command()(explain)
 app.command()(lint)
 app.add_typer(policies, name="policies")

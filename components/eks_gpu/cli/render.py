@@ -30,7 +30,7 @@ def working(what: str, *, quiet: bool) -> Iterator[None]:
         yield
 
 
-def _console() -> Console:
+def report_console() -> Console:
     """Return where reports go: as wide as the terminal, and wide enough to be read in a log."""
     console = Console(highlight=False)
     return console if console.is_terminal else Console(highlight=False, width=_LOG_WIDTH)
@@ -38,7 +38,7 @@ def _console() -> Console:
 
 def print_report(stack: str, report: Report, unanswered: Sequence[str], *, list_not_evaluated: bool) -> None:
     """Print what the rules say of ``stack``: findings, waivers, what could not be answered, and the summary."""
-    console = _console()
+    console = report_console()
     if report.findings:
         console.print(_findings(report.findings))
     for waived in report.waived:

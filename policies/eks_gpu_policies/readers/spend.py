@@ -8,12 +8,12 @@ from typing import Final
 
 from eks_gpu.facts import resources
 from eks_gpu.facts.instances import InstanceType
-from eks_gpu.planning.placement import place
 from eks_gpu.planning.pod_template import PodTemplate
 from eks_gpu.planning.pool import Pool, PoolKind
 from eks_gpu.planning.quantity import quantity
 from eks_gpu.planning.reading import NotKnown, attempt, need
 from eks_gpu.planning.spend.demand import Berth, Demand
+from eks_gpu.planning.spend.overhead import Overhead, overhead
 from eks_gpu.planning.spend.prices import Prices
 from eks_gpu.planning.spend.report import StackSpend, spend
 from eks_gpu_policies.readers.replicas import is_placeholder, replicas, stays
@@ -37,7 +37,20 @@ def stack_spend(stack: Stack, prices: Prices) -> StackSpend:
             demands.append(wanted)
     # Placeholders give way to whatever else there is, so that they are looked at last.
     demands.sort(key=lambda demand: demand.placeholder)
-    return replace(spend(stack.gpu_pools, demands, prices), uncounted=tuple(uncounted))
+    result = spend(stack.gpu_pools, demands, prices)
+    pools = tuple(
+        replace(told, daemons=_overhead(pool, stack)) for told, pool in zip(result.pools, stack.gpu_pools, strict=True)
+    )
+    unclear = tuple(f"{stack.by_urn[what.source].name}: {what.path} is {what.reason}" for what in stack.unclear_pools)
+    return replace(result, pools=pools, uncounted=tuple(uncounted), unclear=unclear)
+
+
+def _overhead(pool: Pool, stack: Stack) -> Overhead | None:
+    """Return what DaemonSets take of the pool's cheapest node, of which their share is the largest."""
+    reaching = attempt(stack.daemon_reach.reaching, pool)
+    if isinstance(reaching, NotKnown) or not pool.gpu_types:
+        return None
+    return overhead(min(pool.gpu_types, key=_price), ((daemon.name, daemon.template) for daemon in reaching))
 
 
 def _demand(pod: PodTemplate, stack: Stack) -> Demand | str | None:
@@ -67,7 +80,7 @@ def whole_gpus(pod: PodTemplate) -> int:
 def _berths(pod: PodTemplate, stack: Stack) -> Iterator[Berth]:
     """Yield where the pod may run, as the nodes are filled: fixed ones first, then pools in Karpenter's order."""
     for pool in sorted(stack.landing(pod), key=lambda item: _turn(item, stack)):
-        instance = cheapest_for(pod, pool)
+        instance = cheapest_for(pod, pool, stack)
         if instance is not None:
             yield Berth(pool.urn, instance)
 
@@ -81,9 +94,9 @@ def _turn(pool: Pool, stack: Stack) -> tuple[bool, float, tuple[int, ...]]:
     return True, -known, tuple(-ord(letter) for letter in pool.name)
 
 
-def cheapest_for(pod: PodTemplate, pool: Pool) -> InstanceType | None:
+def cheapest_for(pod: PodTemplate, pool: Pool, stack: Stack) -> InstanceType | None:
     """Return the cheapest type of a pool that admits the pod and has room for it; None when none is known to."""
-    return min(place(pod, pool).types, key=_price, default=None)
+    return min(stack.placed(pod, pool).types, key=_price, default=None)
 
 
 def _price(kind: InstanceType) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -23,8 +24,9 @@ class PoolDifference:
     """How one pool differs."""
 
     name: str
+    kind: str
     change: Change
-    usd_per_hour: dict[Bound, float | None]
+    usd_per_hour: Mapping[Bound, float | None]
     """What it costs more (or, below zero, less) on demand; None where one of the two has no figure."""
 
 
@@ -41,11 +43,11 @@ def _by_name(stack: StackSpend) -> dict[tuple[str, str], PoolSpend]:
 def _compare(key: tuple[str, str], now: PoolSpend | None, then: PoolSpend | None) -> PoolDifference:
     more = {bound: _more(_of(now, bound), _of(then, bound)) for bound in Bound}
     if then is None:
-        return PoolDifference(key[0], Change.ADDED, more)
+        return PoolDifference(*key, Change.ADDED, more)
     if now is None:
-        return PoolDifference(key[0], Change.REMOVED, more)
+        return PoolDifference(*key, Change.REMOVED, more)
     same = now.figures == then.figures and now.capacity_types == then.capacity_types
-    return PoolDifference(key[0], Change.SAME if same else Change.CHANGED, more)
+    return PoolDifference(*key, Change.SAME if same else Change.CHANGED, more)
 
 
 def _of(pool: PoolSpend | None, bound: Bound) -> Figure:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from fractions import Fraction
 
 from eks_gpu.facts import resources
 from eks_gpu.facts.instances import InstanceType
-from eks_gpu.planning.pod_template import Container, PodTemplate
-from eks_gpu.planning.quantity import quantity
-from eks_gpu.planning.reading import NotKnown, attempt, need
+from eks_gpu.planning.placement import requests
+from eks_gpu.planning.pod_template import PodTemplate
+from eks_gpu.planning.reading import NotKnown, attempt
 
 _MIB = 2**20
 _HOURS_PER_DAY = 24
@@ -43,30 +42,17 @@ class Overhead:
         return None if usd is None else self.share * usd * _HOURS_PER_DAY
 
 
-def overhead(instance: InstanceType, daemons: Sequence[PodTemplate]) -> Overhead:
-    """Return what ``daemons``, all of which run on the node, take of a node of the type."""
-    cpu, memory = Fraction(0), Fraction(0)
+def overhead(instance: InstanceType, daemons: Iterable[tuple[str, PodTemplate]]) -> Overhead:
+    """Return what ``daemons``, all of which run on the node, take of a node of the type; by name, once each."""
+    cpu, memory = 0, 0
     counted: list[str] = []
     uncounted: list[str] = []
-    for daemon in daemons:
-        asked = attempt(_asked, daemon)
+    for name, daemon in dict(daemons).items():
+        asked = attempt(requests, daemon)
         if isinstance(asked, NotKnown):
-            uncounted.append(daemon.name)
+            uncounted.append(name)
             continue
-        cpu, memory = cpu + asked[0], memory + asked[1]
-        counted.append(daemon.name)
-    return Overhead(instance, round(cpu * 1000), round(memory / _MIB), tuple(counted), tuple(uncounted))
-
-
-def _asked(pod: PodTemplate) -> tuple[Fraction, Fraction]:
-    boxes = need(pod.containers)
-    return (
-        sum((_request(box, resources.CPU) for box in boxes), Fraction(0)),
-        sum((_request(box, resources.MEMORY) for box in boxes), Fraction(0)),
-    )
-
-
-def _request(container: Container, resource: str) -> Fraction:
-    """Return a request; where only a limit is set, Kubernetes requests as much."""
-    text = need(container.requests).get(resource) or need(container.limits).get(resource)
-    return (quantity(text) if text else None) or Fraction(0)
+        cpu += asked.get(resources.CPU, 0)
+        memory += asked.get(resources.MEMORY, 0)
+        counted.append(name)
+    return Overhead(instance, cpu, round(memory / _MIB), tuple(counted), tuple(uncounted))

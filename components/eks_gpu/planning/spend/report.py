@@ -62,6 +62,8 @@ class StackSpend:
     """Workloads for which the figures hold no node: no pool admits them or has room."""
     uncounted: tuple[str, ...] = ()
     """Workloads that the expected figure leaves out, with the reason."""
+    unclear: tuple[str, ...] = ()
+    """Pools of which nobody can tell yet whether they buy GPUs."""
 
     def total(self, bound: Bound) -> Total:
         """Return the sum over the pools."""

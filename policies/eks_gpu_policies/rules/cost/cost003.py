@@ -88,7 +88,7 @@ def _placeholder(pod: PodTemplate, stack: Stack) -> Iterator[Outcome]:
 
 
 def _of_placeholders(pod: PodTemplate, count: int, stack: Stack) -> str:
-    types = (cheapest_for(pod, pool) for pool in stack.landing(pod))
+    types = (cheapest_for(pod, pool, stack) for pool in stack.landing(pod))
     prices = [kind.usd_per_hour for kind in types if kind is not None and kind.usd_per_hour is not None]
     return f", ${min(prices) * count * HOURS_PER_MONTH:,.0f} a month" if prices else ""
 
