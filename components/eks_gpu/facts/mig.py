@@ -27,6 +27,8 @@ ALL_DISABLED = "all-disabled"
 """Layout of a node whose GPUs are whole; the MIG manager's default."""
 ALL_BALANCED = "all-balanced"
 """Layout with partitions of several sizes on each GPU."""
+ALL_ENABLED = "all-enabled"
+"""Layout of a node whose GPUs have MIG switched on and no partition yet: whoever wants some makes them by hand."""
 
 WITHOUT_MIG = "give each server a whole one, or a limited share by MPS"
 """What to do with GPUs that have no MIG, in the words that settings and rules share."""
@@ -172,6 +174,27 @@ MODELS: Mapping[tuple[str, int], MigGpu] = MappingProxyType(
     }
 )
 """GPU model (name and MiB, as the catalogue has them) to how it can be partitioned."""
+
+
+MORE_LAYOUTS: Mapping[tuple[str, int], frozenset[str]] = MappingProxyType(
+    {
+        ("rtx-pro-server-6000", 98304): frozenset(
+            {
+                "all-1g.24gb.gfx",
+                "all-1g.24gb.me.all",
+                "all-1g.24gb-me",
+                "all-2g.48gb.gfx",
+                "all-2g.48gb.me.all",
+                "all-2g.48gb-me",
+                "all-4g.96gb.gfx",
+            }
+        )
+    }
+)
+"""Layouts that mig-parted names for a model besides those of its profiles: with graphics, all media engines or none."""
+
+PROFILE_IDS: Mapping[int, int] = MappingProxyType({19: 0, 20: 1, 15: 2, 14: 3, 9: 4, 5: 5, 0: 6})
+"""What ``nvidia-smi mig -cgi`` takes for a profile, as the place among the profiles of a GPU with seven slices."""
 
 
 def config_file(layouts: Mapping[str, tuple[tuple[str, int], ...]]) -> dict[str, object]:

@@ -1,0 +1,62 @@
+"""What is wrong with a file of the device plugin: read strictly, because the plugin does not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from eks_gpu.facts.gpu_software import DEVICE_PLUGIN_CONFIG_VERSION
+from eks_gpu.facts.sharing_config import FEWEST_REPLICAS, KEYS, MPS, TIME_SLICING, Keys
+from eks_gpu.planning.reading import View
+
+_IGNORED: Final = "resources"
+
+
+def defects(file: View) -> Iterator[str]:
+    """Yield what is wrong with a file, in words that go on after its name."""
+    if not isinstance(file.data, Mapping):
+        yield "is no YAML mapping, and the plugin does not start with it"
+        return
+    yield from _unknown_keys(file.data, KEYS, "")
+    yield from _version(file)
+    sharing = file["sharing"]
+    for way in (TIME_SLICING, MPS):
+        yield from _replicated(sharing[way], way)
+    if all(sharing[way]["resources"].items() for way in (TIME_SLICING, MPS)):
+        yield f"has {TIME_SLICING} beside {MPS}: {MPS} wins, and the other is ignored"
+
+
+def unpinned(file: View) -> bool:
+    """Return whether a file leaves out the version of its format, which the plugin then guesses."""
+    return isinstance(file.data, Mapping) and file["version"].text() is None
+
+
+def _version(file: View) -> Iterator[str]:
+    version = file["version"].text()
+    if version not in {None, DEVICE_PLUGIN_CONFIG_VERSION}:
+        yield f"has version {version}, the plugin knows {DEVICE_PLUGIN_CONFIG_VERSION} only"
+
+
+def _unknown_keys(data: object, keys: Keys, path: str) -> Iterator[str]:
+    for item in data if isinstance(data, list) else (data,):
+        if not isinstance(item, Mapping):
+            continue
+        for key, below in item.items():
+            where = f"{path}.{key}" if path else str(key)
+            if key not in keys:
+                why = "is not supported and ignored" if where == _IGNORED else "is not known and ignored"
+                yield f"has the key {where}, which {why}; allowed here: {', '.join(sorted(keys))}"
+            elif (known := keys[key]) is not None:
+                yield from _unknown_keys(below, known, where)
+
+
+def _replicated(shared: View, way: str) -> Iterator[str]:
+    for entry in shared["resources"].items():
+        name = entry["name"].text()
+        if name is None:
+            yield f"has an entry without a name under sharing.{way}.resources, and the plugin does not start"
+            continue
+        replicas = entry["replicas"].integer()
+        if replicas is None or replicas < FEWEST_REPLICAS:
+            said = entry["replicas"].text()
+            yield f"shares {name} among {said} pods by {way}; the plugin starts with {FEWEST_REPLICAS} or more only"
