@@ -8,6 +8,7 @@ from typing import Final
 
 from eks_gpu.facts import resources
 from eks_gpu.facts.instances import InstanceType
+from eks_gpu.planning.placement import types_selected
 from eks_gpu.planning.pod_template import PodTemplate
 from eks_gpu.planning.pool import Pool, PoolKind
 from eks_gpu.planning.quantity import quantity
@@ -95,8 +96,16 @@ def _turn(pool: Pool, stack: Stack) -> tuple[bool, float, tuple[int, ...]]:
 
 
 def cheapest_for(pod: PodTemplate, pool: Pool, stack: Stack) -> InstanceType | None:
-    """Return the cheapest type of a pool that admits the pod and has room for it; None when none is known to."""
-    return min(stack.placed(pod, pool).types, key=_price, default=None)
+    """Return the cheapest type of a pool that admits the pod and has room for it; None when none does.
+
+    Where nobody can tell whether there is room, as without the EC2NodeClass, the types that have the GPUs count.
+    """
+    placement = stack.placed(pod, pool)
+    types = placement.types
+    if placement.unclear is not None:
+        gpus = whole_gpus(pod)
+        types = tuple(kind for kind in types_selected(pool, pod) if kind.gpu_count >= gpus)
+    return min(types, key=_price, default=None)
 
 
 def _price(kind: InstanceType) -> float:

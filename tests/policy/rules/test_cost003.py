@@ -50,7 +50,8 @@ def test_m05_a_pool_that_never_consolidates_keeps_what_it_bought() -> None:
 
 def test_m05_placeholders_keep_nodes_day_and_night() -> None:
     # Four CPUs are more than a g5.xlarge has for pods, so that each pod keeps a g5.2xlarge.
-    found = messages(judge(examples.node_pool(), changed(examples.deployment(PAUSING, name="warm"), "spec.replicas", 2)))
+    warm = changed(examples.deployment(PAUSING, name="warm"), "spec.replicas", 2)
+    found = messages(judge(examples.node_pool(), examples.node_class(), warm))
     assert found == {"warm": ["keeps 2 nodes ready for nobody, day and night, $1,770 a month"]}
 
 
