@@ -15,6 +15,10 @@ class Unknown:
         """Return a word that reads well in messages."""
         return "<unknown>"
 
+    def __deepcopy__(self, _memo: object) -> Unknown:
+        """Return itself: a copy would no longer be *the* marker."""
+        return self
+
     def __bool__(self) -> bool:
         """Refuse to be taken for empty: a check that did not ask must not pass by accident."""
         raise TypeError("an unknown value has no truth; compare it with `is UNKNOWN` first")

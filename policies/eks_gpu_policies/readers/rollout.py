@@ -62,11 +62,11 @@ def whole_gpus(pod: PodTemplate) -> int:
 
 
 def most_pods(pool: Pool, gpus: int) -> float:
-    """Return how many pods of ``gpus`` GPUs each a pool can hold at most, if it holds nothing else.
+    """Return how many pods of ``gpus`` whole GPUs each a pool can hold at most, if it holds nothing else.
 
-    Infinite where nothing bounds it, or where a GPU is shared. Raises ``NotKnownError`` when that is not known.
+    Infinite where nothing bounds it. Raises ``NotKnownError`` when that is not known.
     """
-    if need(pool.split) is not None or pool.unlisted:
+    if pool.unlisted:
         return math.inf
     each = max((kind.gpu_count // gpus for kind in pool.gpu_types), default=0)
     size = need(pool.size)

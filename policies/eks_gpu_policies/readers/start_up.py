@@ -176,8 +176,9 @@ def _image_volume(pool: Pool) -> float:
         raise NotKnownError(NotKnown(pool.urn, "image", "on which device somebody's own image keeps images"))
     mapped = image_volume(pool, family).mapped
     kind = None if mapped is None else need(mapped.type)
-    if kind in storage.EBS_SLOW_MIB_PER_SECOND:
-        return volume_bytes_per_second(storage.EBS_SLOW_MIB_PER_SECOND[kind])
+    slow = storage.EBS_SLOW_MIB_PER_SECOND.get(kind or _GP3)
+    if slow is not None:
+        return volume_bytes_per_second(slow)
     if kind not in {None, _GP3}:
         raise NotKnownError(NotKnown(pool.urn, "volumeType", "its speed follows its IOPS"))
     said = None if mapped is None else need(mapped.throughput_mib)

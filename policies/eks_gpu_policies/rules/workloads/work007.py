@@ -15,7 +15,7 @@ from eks_gpu.facts.images import GB
 from eks_gpu.planning.model_source import bytes_to_read
 from eks_gpu.planning.pod_template import Container, PodTemplate
 from eks_gpu.planning.pool import Pool
-from eks_gpu.planning.reading import NotKnown, NotKnownError, attempt
+from eks_gpu.planning.reading import NotKnown, NotKnownError, attempt, need
 from eks_gpu.planning.start_up import (
     NODE_SECONDS,
     SAFETY_FACTOR,
@@ -130,7 +130,7 @@ def _surge(pod: PodTemplate, stack: Stack) -> Iterator[Outcome]:
     if pod.owner_kind != _DEPLOYMENT or not gpus or not pools or not starts_before_it_stops(deployment):
         return
     most, count = sum(most_pods(pool, gpus) for pool in pools), replicas(deployment)
-    if count <= most < count + 1:
+    if count <= most < count + 1 and all(need(pool.split) is None for pool in pools):
         yield Problem(
             f"a rolling update starts a pod before it stops one, and {_names(pools)} has no GPU to spare beside "
             f"{count} x {gpus}: the update never ends",
