@@ -33,6 +33,57 @@ def export(
     typer.echo(f"wrote {', '.join(pack_files())} to {directory}; run pulumi install there once")
 
 
+@policies.command()
+def admission(  # noqa: PLR0913, PLR0917 - the options of a command, each with its help
+    environment: Annotated[
+        str | None,
+        typer.Option(help="dev, staging or prod: what is refused, and what only warned of. prod if left out."),
+    ] = None,
+    policy_pack_config: Annotated[
+        Path | None, typer.Option(help="JSON file with levels, as `pulumi preview` takes it for the pack.")
+    ] = None,
+    rules: Annotated[
+        str | None, typer.Option(help="Ids of the rules that are wanted, with commas between. All when left out.")
+    ] = None,
+    exempt: Annotated[
+        list[str] | None,
+        typer.Option("--exempt-namespace", help="Namespace that is not judged; may be given several times."),
+    ] = None,
+    output: Annotated[
+        str, typer.Option("--output", "-o", help="Folder to write to, a file for each rule; - for standard output.")
+    ] = "-",
+    force: Annotated[bool, typer.Option("--force", help="Write over files that are there.")] = False,
+    listed: Annotated[
+        bool, typer.Option("--list", help="Say of every rule whether an API server can hold it, and if not, why.")
+    ] = False,
+) -> None:
+    """Print those rules that an API server can hold by itself, as ValidatingAdmissionPolicies with their bindings.
+
+    Apply them to a cluster (`eks-gpu policies admission | kubectl apply -f -`), or hand them to the component
+    AdmissionPolicies. What is mandatory in the environment is refused, what is advisory is answered with a warning;
+    both are written to the audit log. What runs already is left alone until somebody changes it.
+    """
+    from eks_gpu.cli import admission_output  # noqa: PLC0415 - needed by this command only
+    from eks_gpu.cli.configuring import configured  # noqa: PLC0415
+    from eks_gpu_policies.admission.manifests import EXEMPT_NAMESPACES, manifests  # noqa: PLC0415
+
+    if listed:
+        for line in admission_output.listing():
+            typer.echo(line)
+        return
+    run = configured(environment, policy_pack_config)
+    wanted = admission_output.wanted(rules)
+    found = manifests(
+        run.environment, rules=wanted, levels=run.levels, exempt=EXEMPT_NAMESPACES if exempt is None else exempt
+    )
+    if output == "-":
+        typer.echo(admission_output.yaml_of(found), nl=False)
+        return
+    files = admission_output.files(found)
+    write_files(Path(output), files, force=force)
+    typer.echo(f"wrote {len(files)} files to {output}")
+
+
 def write_files(directory: Path, files: Mapping[str, str], *, force: bool) -> None:
     """Write ``files`` into a folder; refuse to write over anything unless ``force``."""
     there = sorted(name for name in files if (directory / name).exists())

@@ -55,6 +55,9 @@ APP = "app"
 NAME = "name"
 """The same, in AWS's older charts."""
 APP_NAME = "app.kubernetes.io/name"
+APP_PART_OF = "app.kubernetes.io/part-of"
+NAMESPACE_NAME = "kubernetes.io/metadata.name"
+"""The API server puts it on every namespace, with the namespace's own name."""
 APP_INSTANCE = "app.kubernetes.io/instance"
 APP_COMPONENT = "app.kubernetes.io/component"
 
@@ -281,3 +284,12 @@ TIMEOUT_SECONDS = "pulumi.com/timeoutSeconds"
 
 REPLACE_UNREADY = "pulumi.com/replaceUnready"
 """With ``true`` a Job that failed is made again with the next deployment, and not waited for once more (the same)."""
+
+WAIT_FOR = "pulumi.com/waitFor"
+"""What the engine waits for before an object counts as made: a JSONPath with its value, or a condition (the same)."""
+
+# --- Helm's: annotations of objects in charts -------------------------------------------------------------------------
+
+HELM_HOOK = "helm.sh/hook"
+"""When Helm makes an object, in the place of with the others: ``pre-upgrade``, ``pre-delete`` (helm.sh, "Chart Hooks",
+checked 2026-11-21)."""
