@@ -51,6 +51,8 @@ class Space:
         self._keys: frozenset[str] = frozenset(key for described in self._described for key in described)
         self._answers: dict[Wish, Chosen] = {}
         self._selected: dict[Selection, Chosen] = {}
+        self._offers: dict[str, frozenset[str] | str | NotKnown] = {}
+        self._refusals: dict[tuple[Wish, int], Unlabelled] = {}
         self._scores: dict[tuple[Preference, ...], tuple[int, ...]] = {}
 
     @property
@@ -87,6 +89,8 @@ class Space:
             sure &= answer.sure
             maybe &= answer.maybe
             unclear = unclear or answer.unclear
+            if not maybe:
+                break
         return Chosen(sure, maybe, unclear)
 
     def answer(self, wish: Wish) -> Chosen:
@@ -126,6 +130,12 @@ class Space:
 
     def _offered(self, key: str) -> frozenset[str] | str | NotKnown:
         """Return the values a label can have that no type fixes: none, some, or any."""
+        found = self._offers.get(key)
+        if found is None:
+            found = self._offers[key] = self._find_offer(key)
+        return found
+
+    def _find_offer(self, key: str) -> frozenset[str] | str | NotKnown:
         pool = self._pool
         if key in {keys.CAPACITY_TYPE, keys.EKS_CAPACITY_TYPE}:
             return _capacity_labels(pool, key)
@@ -185,10 +195,16 @@ class Space:
         for each in selection.alternatives:
             unmet = next((wish for wish in each if not self.answer(wish).maybe), None)
             if unmet is not None:
-                offered = tuple(sorted(self.values(unmet.key, self.all.maybe), key=_naturally))
-                later = self._pool.kind is PoolKind.NODE_POOL and keys.appears_after_boot(unmet.key)
-                return Unlabelled(unmet, offered, later and unmet.asks, len(selection.alternatives) - 1)
+                return self._unlabelled(unmet, len(selection.alternatives) - 1)
         return Contradictory(selection)
+
+    def _unlabelled(self, wish: Wish, others: int) -> Unlabelled:
+        found = self._refusals.get((wish, others))
+        if found is None:
+            offered = tuple(sorted(self.values(wish.key, self.all.maybe), key=_naturally))
+            later = self._pool.kind is PoolKind.NODE_POOL and keys.appears_after_boot(wish.key) and wish.asks
+            found = self._refusals[wish, others] = Unlabelled(wish, offered, later, others)
+        return found
 
     def scores(self, preferences: tuple[Preference, ...]) -> tuple[int, ...]:
         """Return how much of what a pod prefers each type can have: the sum of the weights."""

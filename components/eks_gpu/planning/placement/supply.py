@@ -55,6 +55,7 @@ class Supply:
         """Reckon what is left for other pods on each instance type beside ``daemons``, which reach the pool."""
         self.pool = pool
         self.space = Space(pool)
+        self._let_on: dict[Consents, Chosen | Placement] = {}
         self._admitted: dict[Selections, Chosen | Placement] = {}
         self._answers: dict[tuple[int, int, tuple[Preference, ...]], Placement] = {}
         self._dynamic = pool.kind is PoolKind.NODE_POOL and attempt(lambda: pool.static) is False
@@ -123,7 +124,9 @@ class Supply:
 
     def _admit(self, asked: Demand) -> Chosen | Placement:
         """Return the types whose taints and labels let the pod on."""
-        start = self._tolerated(asked.consents)
+        start = self._let_on.get(asked.consents)
+        if start is None:
+            start = self._let_on[asked.consents] = self._tolerated(asked.consents)
         if isinstance(start, Placement):
             return start
         for selection in (asked.selection, asked.anchored):

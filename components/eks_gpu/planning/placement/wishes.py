@@ -28,7 +28,10 @@ class Wish:
 
     def admits(self, value: str | None) -> bool:
         """Return whether a label of this value (None: no such label) meets all conditions."""
-        return all(requirement.admits(value) for requirement in self.requirements)
+        for requirement in self.requirements:  # noqa: SIM110 - all() takes twice as long, and this is asked most
+            if not requirement.admits(value):
+                return False
+        return True
 
     def admits_some(self, within: tuple[Requirement, ...]) -> bool:
         """Return whether some value meets them, where the label may have any that ``within`` admits, too.

@@ -1,0 +1,106 @@
+"""NODE009: a pool has one GPU model, or the pods say which they want."""
+
+from __future__ import annotations
+
+import pytest
+
+from eks_gpu.facts import declarations, labels, resources
+from eks_gpu_policies import examples
+from eks_gpu_policies.resource import Resource
+from tests.support.judging import changed, complaint, judge, left_open, not_concerned, passes, unknown
+
+CLASS = examples.node_class()
+
+
+def pool(*types: str) -> Resource:
+    """Return a pool of some types that says nothing of their model."""
+    resource = examples.node_pool(types=types)
+    return changed(resource, "spec.template.metadata.labels", {labels.WORKLOAD: "inference"})
+
+
+TWO = pool("g5.2xlarge", "g6.2xlarge")
+"""Two models with as much memory."""
+
+
+def declaring(gib: str) -> Resource:
+    server = examples.deployment()
+    return changed(server, "spec.template.metadata", {"annotations": {declarations.GPU_MEMORY_GIB: gib}})
+
+
+def selecting(**selector: str) -> Resource:
+    named = {"name": labels.INSTANCE_GPU_NAME, "memory": labels.INSTANCE_GPU_MEMORY, "type": labels.INSTANCE_TYPE}
+    return examples.deployment(nodeSelector={named[key]: value for key, value in selector.items()})
+
+
+def test_n08_one_model_in_several_sizes_passes() -> None:
+    assert passes(judge("NODE009", CLASS, pool("g5.xlarge", "g5.2xlarge", "g5.48xlarge"), examples.deployment()))
+
+
+def test_n08_two_models_and_a_pod_that_leaves_it_to_chance() -> None:
+    assert complaint(judge("NODE009", CLASS, TWO, examples.deployment())) == (
+        "has GPUs of different kinds (a10g of 22.4 GiB, l4 of 22.4 GiB), and nothing in llm says which of them, or how "
+        "much of a GPU's memory is needed"
+    )
+
+
+def test_n08_one_name_with_two_memories_is_two_models() -> None:
+    both = pool("p4d.24xlarge", "p4de.24xlarge")
+    message = complaint(judge("NODE009", CLASS, both, examples.deployment()))
+    assert "a100 of 40 GiB, a100 of 80 GiB" in message
+    assert passes(judge("NODE009", CLASS, both, selecting(memory="81920")))
+    assert passes(judge("NODE009", CLASS, both, selecting(name="a100", memory="40960")))
+
+
+@pytest.mark.parametrize(
+    "pod",
+    [selecting(name="l4"), selecting(memory="22888"), selecting(type="g6.2xlarge"), declaring("22"), declaring("8")],
+)
+def test_w02_a_pod_that_says_which_or_needs_no_more_than_all_have_passes(pod: Resource) -> None:
+    assert passes(judge("NODE009", CLASS, TWO, pod))
+
+
+def test_w02_a_pod_may_accept_several_by_name() -> None:
+    term = {"matchExpressions": [{"key": labels.INSTANCE_GPU_NAME, "operator": "In", "values": ["a10g", "l4"]}]}
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
+    assert passes(judge("NODE009", CLASS, TWO, examples.deployment(affinity={"nodeAffinity": required})))
+
+
+def test_w02_more_memory_than_the_smallest_has_is_left_to_chance() -> None:
+    assert "nothing in llm says" in complaint(
+        judge("NODE009", CLASS, pool("g4dn.2xlarge", "g5.2xlarge"), declaring("20"))
+    )
+
+
+def test_n08_what_a_pod_asks_for_may_leave_one_model() -> None:
+    eight = examples.deployment(examples.container(resources={"limits": {resources.GPU: "8"}}))
+    assert passes(judge("NODE009", CLASS, pool("g6.2xlarge", "g5.48xlarge"), eight))
+
+
+def test_n08_without_a_pod_to_ask_a_spread_of_twice_the_memory_fails() -> None:
+    message = complaint(judge("NODE009", CLASS, pool("g5.2xlarge", "g6e.2xlarge")))
+    assert message.startswith("has GPUs of very different memory (a10g of 22.4 GiB, l40s of 44.7 GiB)")
+    assert passes(judge("NODE009", CLASS, TWO))
+    assert passes(judge("NODE009", CLASS, pool("g4dn.2xlarge", "g5.2xlarge")))
+
+
+def test_n08_pods_elsewhere_do_not_speak_for_the_pool() -> None:
+    elsewhere = examples.deployment(nodeSelector={labels.WORKLOAD: "training"})
+    assert passes(judge("NODE009", CLASS, TWO, elsewhere))
+
+
+def test_the_names_of_many_pods_are_counted() -> None:
+    pods = [examples.deployment(name=f"llm-{n}") for n in range(5)]
+    assert "nothing in llm-0, llm-1, llm-2 and 2 more says" in complaint(judge("NODE009", CLASS, TWO, *pods))
+
+
+def test_unknown_types_are_left_open() -> None:
+    assert left_open(judge("NODE009", unknown(examples.node_group(), "instanceTypes"))) == ["instanceTypes"]
+
+
+def test_unknown_annotations_are_left_open() -> None:
+    path = "spec.template.metadata.annotations"
+    assert left_open(judge("NODE009", CLASS, TWO, unknown(declaring("8"), path))) == [path]
+
+
+def test_pools_without_gpus_are_not_concerned() -> None:
+    assert not_concerned(judge("NODE009", examples.node_group(instanceTypes=["m7i.large", "c7i.large"])))
