@@ -82,7 +82,8 @@ class Mutant:
 
 def prepare() -> None:
     """Bring the copy up to date; results of functions that have not changed are kept."""
-    WORK.mkdir(exist_ok=True)
+    # Python remembers for good that a folder on its path was not there when it started.
+    (WORK / "mutants" / "src").mkdir(parents=True, exist_ok=True)
     for name, source in SOURCES.items():
         _copy(source, WORK / "src" / name)
     for name in ("tests", "stacks", "sandbox", "docs", "policies"):
