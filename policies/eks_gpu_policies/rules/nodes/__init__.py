@@ -13,6 +13,8 @@ from eks_gpu_policies.rules.nodes import (
     node006,
     node007,
     node008,
+    node009,
+    node010,
     node014,
     node017,
 )
@@ -25,6 +27,8 @@ RULES: Final[tuple[Rule[Any], ...]] = (
     node006.RULE,
     node007.RULE,
     node008.RULE,
+    node009.RULE,
+    node010.RULE,
     node014.RULE,
     node017.RULE,
 )
