@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from eks_gpu.planning.spend.prices import Prices
 
 
-def cost(
+def cost(  # noqa: PLR0913, PLR0917 - the options of a command, each with its help
     stack: Annotated[
         str | None, typer.Argument(help="Stack to price, such as dev. Every stack of the project when left out.")
     ] = None,
@@ -33,6 +32,13 @@ def cost(
         typer.Option(
             help="JSON of `aws ec2 describe-spot-price-history --product-descriptions Linux/UNIX`: measured prices of "
             "your own region instead of the listed ones."
+        ),
+    ] = None,
+    policy_pack_config: Annotated[
+        Path | None,
+        typer.Option(
+            help="JSON file as `pulumi preview` takes it for the policy pack: where a program without a stack file of "
+            "this project says its budget (monthlyBudgetUsd of the policy eks-gpu)."
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document for machines.")] = False,
@@ -60,8 +66,11 @@ def cost(
         raise CannotRun("--against compares one stack with another; name the stack: eks-gpu cost STACK --against OTHER")
     project = Project.find(program.resolve())
     prices = _prices(spot_prices)
-    costs = {name: _cost_of(project, name, prices, quiet=as_json) for name in stacks_to_run(project, stack)}
-    other = None if against is None else _cost_of(project, against, prices, quiet=as_json)
+    costs = {
+        name: _cost_of(project, name, prices, policy_pack_config, quiet=as_json)
+        for name in stacks_to_run(project, stack)
+    }
+    other = None if against is None else _cost_of(project, against, prices, policy_pack_config, quiet=as_json)
     if as_json:
         typer.echo(json.dumps(as_document(costs, prices, other), indent=2))
         return
@@ -71,22 +80,18 @@ def cost(
             print_comparison(item, other, compared(item, other))
 
 
-def _cost_of(project: Project, name: str, prices: Prices, *, quiet: bool) -> StackCost:
+def _cost_of(project: Project, name: str, prices: Prices, pack_config: Path | None, *, quiet: bool) -> StackCost:
     """Run a stack's program and price what it registers."""
     from eks_gpu.cli.cost_report import StackCost  # noqa: PLC0415 - as above
-    from eks_gpu.cli.judge import as_resource  # noqa: PLC0415
+    from eks_gpu.cli.judge import as_resource, configured  # noqa: PLC0415
     from eks_gpu.cli.program import record_stack  # noqa: PLC0415
     from eks_gpu.cli.render import working  # noqa: PLC0415
-    from eks_gpu_policies.configuration import ConfigurationError, configure  # noqa: PLC0415
     from eks_gpu_policies.readers.spend import stack_spend  # noqa: PLC0415
     from eks_gpu_policies.stack import Stack  # noqa: PLC0415
 
     with working(f"pricing {name}", quiet=quiet):
         recorded = record_stack(project, name)
-        try:
-            run = configure({}, os.environ, recorded.config)
-        except ConfigurationError as error:
-            raise CannotRun(str(error)) from error
+        run = configured(recorded, pack_config=pack_config)
         found = Stack((as_resource(resource) for resource in recorded.recording.resources), run.options)
         return StackCost(name, stack_spend(found, prices), run.options.monthly_budget_usd)
 

@@ -104,7 +104,8 @@ def _totals(cost: StackCost) -> Table:
 def _budget(cost: StackCost) -> tuple[str, ...]:
     budget, left = cost.monthly_budget_usd, cost.left_of_budget
     if budget is None:
-        return (f"{cost.stack} has no budget: set budget.monthly_usd in the stack file",) if cost.spend.pools else ()
+        remedy = "set budget.monthly_usd in the stack file, or give --policy-pack-config"
+        return (f"{cost.stack} has no budget: {remedy}",) if cost.spend.pools else ()
     if left is None:
         return (f"budget ${budget:,.0f} a month; what the ceiling leaves of it is not known",)
     if left < 0:

@@ -11,7 +11,7 @@ from eks_gpu.cli.exit_codes import CannotRun
 from eks_gpu.cli.program import Recorded
 from eks_gpu.planning.duration import seconds
 from eks_gpu.recording import RecordedResource
-from eks_gpu_policies.configuration import ConfigurationError, Given, configure, read_given
+from eks_gpu_policies.configuration import Configuration, ConfigurationError, Given, configure, read_given
 from eks_gpu_policies.engine import evaluate
 from eks_gpu_policies.report import PACK, Report
 from eks_gpu_policies.resource import Resource
@@ -24,12 +24,7 @@ def judge(recorded: Recorded, environment: str | None = None, pack_config: Path 
     ``pack_config`` is a file such as ``pulumi preview`` takes with ``--policy-pack-config``. ``environment`` wins over
     it, over ``EKS_GPU_ENVIRONMENT`` and the stack's own settings.
     """
-    try:
-        given = Given() if pack_config is None else read_given(_json(pack_config), PACK, BY_ID)
-        options = {**given.options, **({"environment": environment} if environment else {})}
-        run = configure(options, os.environ, recorded.config, given.levels, BY_ID)
-    except ConfigurationError as error:
-        raise CannotRun(str(error)) from error
+    run = configured(recorded, environment, pack_config)
     return evaluate(
         (as_resource(resource) for resource in recorded.recording.resources),
         environment=run.environment,
@@ -39,6 +34,16 @@ def judge(recorded: Recorded, environment: str | None = None, pack_config: Path 
         waivers=run.waivers,
         levels=run.levels,
     )
+
+
+def configured(recorded: Recorded, environment: str | None = None, pack_config: Path | None = None) -> Configuration:
+    """Return everything that a run on a recorded stack is told besides its resources."""
+    try:
+        given = Given() if pack_config is None else read_given(_json(pack_config), PACK, BY_ID)
+        options = {**given.options, **({"environment": environment} if environment else {})}
+        return configure(options, os.environ, recorded.config, given.levels, BY_ID)
+    except ConfigurationError as error:
+        raise CannotRun(str(error)) from error
 
 
 def _json(path: Path) -> object:
