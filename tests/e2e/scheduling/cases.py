@@ -37,6 +37,8 @@ LARGE_AND_SMALL: Final[Block] = {"instance_types": ("g5.xlarge", "g5.12xlarge"),
 
 GPU_TAINT: Final = f"did not tolerate taint (taint={taints.GPU})"
 A100_TAINT: Final = f"did not tolerate taint (taint={taints.dedicated('a100')})"
+TAKEN: Final = "what pods that run already take of a limit"
+"""The planning module answers as for a pod that is alone."""
 NO_ROOM: Final = "no instance type has enough resources"
 FULL: Final = "all available instance types exceed limits for nodepool"
 
@@ -82,7 +84,6 @@ TYPES: Final = (
             (gpu_pod("memory", memory="30Gi"), Pending(NO_ROOM)),
             (gpu_pod("gpus", 2), Pending(NO_ROOM)),
         ),
-        overlooked="room",
     ),
     Case(
         name="n08: four GPUs get the type with four",
@@ -126,7 +127,6 @@ TAINTS: Final = (
         pods=those(
             (pod("share", asks={resources.GPU_SHARED: "1"}, tolerations=[GPU_TOLERATION]), Pending(NO_ROOM)),
         ),
-        overlooked="room",
     ),
     Case(
         name="n05: a pod without GPUs never makes Karpenter buy any",
@@ -255,7 +255,7 @@ ORDER: Final = (
         pools={"g5": MIDDLE, "p4d": GUARDED},
         before=those((gpu_pod("first"), On("g5", "g5.xlarge"))),
         pods=those((gpu_pod("second"), Pending(FULL, A100_TAINT))),
-        overlooked="limits",
+        overlooked=TAKEN,
     ),
     Case(
         name="n12: nor one that is there already and has GPUs to spare",
@@ -265,7 +265,7 @@ ORDER: Final = (
             (gpu_pod("first"), On("g5", "g5.xlarge")),
         ),
         pods=those((gpu_pod("second"), Pending(FULL, A100_TAINT))),
-        overlooked="limits",
+        overlooked=TAKEN,
     ),
     # As it is, and the reason why dear pools are dedicated: weights give an order, they keep nobody off.
     Case(
@@ -287,7 +287,7 @@ LIMITS: Final = (
         pools={"g5": {**MIDDLE, "max_gpus": 2}},
         before=those((gpu_pod("first"), On("g5", "g5.xlarge")), (gpu_pod("second"), On("g5", "g5.xlarge"))),
         pods=those((gpu_pod("third"), Pending(FULL, "g5"))),
-        overlooked="limits",
+        overlooked=TAKEN,
     ),
     Case(
         name="m05: what is left of the limit must hold the whole instance",
@@ -297,7 +297,7 @@ LIMITS: Final = (
             (gpu_pod("another-four", 4), Pending(NO_ROOM)),
             (gpu_pod("one", nodeSelector={labels.INSTANCE_TYPE: "g5.xlarge"}), On("g5", "g5.xlarge")),
         ),
-        overlooked="limits",
+        overlooked=TAKEN,
     ),
 )
 
@@ -343,7 +343,6 @@ VOLUMES: Final = (
         pools={"g5": {**G5, "zones": ("us-east-1a",)}},
         objects=tuple(claim("disk", NAMESPACE, driver=storage.EBS_DRIVER, zone="us-east-1b")),
         pods=those((gpu_pod("one", volumes=mounted("disk")), Pending(labels.ZONE))),
-        overlooked="volumes",
     ),
 )
 

@@ -72,9 +72,13 @@ class Pools:
 
     @cached_property
     def planned(self) -> Mapping[str, Pool]:
-        """The same pools as the planning module reads them, by name, in the order in which Karpenter tries them."""
+        """The same pools as the planning module reads them, by name, in the order in which Karpenter tries them.
+
+        Their subnets are not among what is recorded; the tests' own cluster has them.
+        """
         names = {each.urn: each.inputs["metadata"]["name"] for each in self.recorded}
-        found = {names[pool.urn]: pool for pool in Stack(map(as_resource, self.recorded)).pools}
+        read = Stack(map(as_resource, self.recorded)).pools
+        found = {names[pool.urn]: replace(pool, zones=frozenset(SUBNETS)) for pool in read}
         weights = {each["metadata"]["name"]: each["spec"]["weight"] for each in self.node_pools}
         order = sorted(found, key=lambda name: (weights[name], name), reverse=True)
         return {name: found[name] for name in order}
@@ -120,8 +124,9 @@ class Groups:
     @cached_property
     def planned(self) -> Mapping[str, Pool]:
         """Those with GPUs as the planning module reads them, by name."""
-        found = Stack(map(as_resource, self.recorded)).pools
-        return {pool.name.removesuffix(_SUFFIX): pool for pool in found if pool.buys_gpus}
+        read = Stack(map(as_resource, self.recorded)).pools
+        found = (replace(pool, zones=frozenset(SUBNETS)) for pool in read if pool.buys_gpus)
+        return {pool.name.removesuffix(_SUFFIX): pool for pool in found}
 
 
 def groups(blocks: Mapping[str, Block]) -> Groups:
@@ -166,7 +171,12 @@ def servers(chosen: Mapping[str, object], *, namespace: str, claim: str) -> list
 
 def pod_templates(manifests: Iterable[Manifest]) -> dict[str, PodTemplate]:
     """Return the pods that manifests carry as the planning module reads them, by the name of their object."""
-    return {pod.name: pod for pod in Stack(map(_resource, manifests)).pods}
+    return {pod.name: pod for pod in seen(manifests).pods}
+
+
+def seen(manifests: Iterable[Manifest]) -> Stack:
+    """Return objects as the policies see them."""
+    return Stack(map(_resource, manifests))
 
 
 def _altered(recorded: RecordedResource, spec: Mapping[str, Any]) -> RecordedResource:
@@ -196,7 +206,8 @@ def _shape(recorded: RecordedResource) -> NodeGroupShape:
 def _resource(manifest: Manifest) -> Resource:
     api, name = manifest["apiVersion"], manifest["metadata"]["name"]
     group = api if "/" in api else f"core/{api}"
-    return Resource(urn=f"urn:{name}", type=f"kubernetes:{group}:{manifest['kind']}", name=name, props=manifest)
+    kind = manifest["kind"]
+    return Resource(urn=f"urn:{kind}:{name}", type=f"kubernetes:{group}:{kind}", name=name, props=manifest)
 
 
 def _manifest(recorded: RecordedResource) -> Manifest:

@@ -104,11 +104,10 @@ TAINTED: Final = ("a10g", "a100", "evicting", "preferred")
 
 
 OVERLOOKED: Final[Mapping[str, str]] = {
-    **{f"zone-d-on-{pool}": "the zones of the subnets that an EC2NodeClass selects" for pool in ("teams", "open")},
-    **{f"capacity-reserved-on-{pool}": "which reservations there are" for pool in ("teams", "open")},
+    f"capacity-reserved-on-{pool}": "which reservations there are" for pool in ("teams", "open")
 }
 """Pods that the planning module admits and Karpenter refuses, with what the planning module does not look at. These
-pools say nothing of zones and capacity types; ours always do."""
+pools say nothing of capacity types; ours always do."""
 
 ASKED: Final = ("t4", "a10g", "arm", "a100", "teams", "open")
 """The pools with different labels."""

@@ -36,7 +36,7 @@ def test_the_planning_module_answers_as_karpenter_or_overlooks_what_the_case_say
     pools = {**emitted.groups(case.groups).planned, **emitted.pools(case.pools).planned}
     wrong = {}
     for name, (manifest, expected) in {**case.before, **case.pods}.items():
-        admitted = answers(pools, manifest)
+        admitted = answers(pools, manifest, case.objects)
         if isinstance(expected, On) and expected.pool in pools:
             right = expected.instance_type in admitted.get(expected.pool, ())
         else:
