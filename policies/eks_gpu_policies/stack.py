@@ -17,6 +17,7 @@ from eks_gpu_policies.options import Options
 from eks_gpu_policies.program import Program
 from eks_gpu_policies.readers.claims import Storage
 from eks_gpu_policies.readers.daemons import BRINGERS, read_daemons
+from eks_gpu_policies.readers.gates import waits_for
 from eks_gpu_policies.readers.node_groups import node_groups, read_node_group
 from eks_gpu_policies.readers.node_pools import read_node_pool
 from eks_gpu_policies.readers.overlays import read_overlays
@@ -140,6 +141,11 @@ class Stack(Program):
     def daemon_reach(self) -> DaemonReach:
         """Which DaemonSets come to which pools."""
         return DaemonReach(self, self.daemons, manifests_only=self.options.manifests_only)
+
+    @cached_property
+    def gates(self) -> tuple[Resource, ...]:
+        """Custom resources that count as made only when something about them has become true."""
+        return tuple(resource for resource in self.resources if attempt(waits_for, resource) is True)
 
     @cached_property
     def _lodgers(self) -> Mapping[str, list[PodTemplate]]:

@@ -21,7 +21,7 @@ from typing import Final
 import pulumi
 import pulumi_kubernetes as k8s
 
-from eks_gpu.facts import dcgm_exporter, gpu_software, metrics, mig, namespaces, taints, versions
+from eks_gpu.facts import dcgm_exporter, gpu_software, labels, metrics, mig, namespaces, taints, versions
 from eks_gpu.foundation.arguments import Problem, refuse
 from eks_gpu.foundation.cluster_connection import ClusterConnection
 from eks_gpu.foundation.helm_chart import INSTALL_TIMEOUT_SECONDS, HelmChart, HelmChartArgs
@@ -123,7 +123,7 @@ class GpuOperator(GpuOwner):
             kind=gpu_software.CLUSTER_POLICY_KIND,
             metadata={
                 "name": gpu_software.CLUSTER_POLICY,
-                "annotations": {"pulumi.com/waitFor": gpu_software.CLUSTER_POLICY_READY},
+                "annotations": {labels.WAIT_FOR: gpu_software.CLUSTER_POLICY_READY},
             },
             opts=self.child_opts(
                 provider=self._cluster.provider,

@@ -48,7 +48,7 @@ def read_daemons(resource: Resource, program: Program) -> Iterator[Daemon]:
         yield from (_own(resource, template) for template in read_pods(resource))
 
 
-def unclear_daemons(program: Program) -> tuple[NotKnown, ...]:
+def unknown_charts(program: Program) -> tuple[NotKnown, ...]:
     """Return what is not known about releases and add-ons of which nobody can tell what they install."""
     found = program.of_type(*sorted(tokens.HELM | tokens.ADD_ONS))
     names = (attempt(_chart_name, resource) for resource in found if resource.props)
@@ -125,7 +125,13 @@ def _of_chart(resource: Resource, chart: ChartDaemons) -> Iterator[Daemon]:
     for each in chart.daemon_sets:
         on = attempt(_is_on, each, values)
         if on is not False:
-            yield _daemon(resource, each, values, on if isinstance(on, NotKnown) else None)
+            yield _daemon(resource, each, values, on if isinstance(on, NotKnown) else _elsewhere(each, values))
+
+
+def _elsewhere(each: DaemonSet, values: View) -> NotKnown | None:
+    """Return what is not known about a DaemonSet whose nodes custom resources choose."""
+    place = values.at(*each.decided_by) if each.decided_by is not None else View(None, values.source)
+    return place.not_known("resources of their own decide on which nodes it runs") if place.boolean() else None
 
 
 def _is_on(each: DaemonSet, values: View) -> bool:

@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 from functools import cached_property
 from types import MappingProxyType
+from typing import Final
 
 from eks_gpu.facts.chart_defaults import Role
+from eks_gpu.facts.compatibility import KARPENTER_CHARTS
 from eks_gpu.planning.daemons import Circumstances, Daemon, Reach, reach, told_apart
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.reading import NotKnown, attempt, need
-from eks_gpu_policies import tokens
+from eks_gpu_policies import charts, tokens
 from eks_gpu_policies.program import Program
 from eks_gpu_policies.readers.cluster import kubernetes_version
+from eks_gpu_policies.readers.daemons import unknown_charts
+
+_REPAIR_GATE: Final = ("settings", "featureGates", "nodeRepair")
+"""Of Karpenter's chart; off by default (aws/karpenter-provider-aws v1.14.1, charts/karpenter/values.yaml)."""
 
 
 class DaemonReach:
@@ -54,6 +60,22 @@ class DaemonReach:
             kubernetes=attempt(kubernetes_version, self._program),
             complete=not self._manifests_only and bool(self._program.of_type(*sorted(tokens.CLUSTERS))),
         )
+
+    @cached_property
+    def unknown_charts(self) -> tuple[NotKnown, ...]:
+        """What is not known about releases and add-ons of which nobody can tell what they install."""
+        return unknown_charts(self._program)
+
+    @cached_property
+    def _karpenter_repairs(self) -> bool | NotKnown:
+        releases = self._program.of_type(*sorted(tokens.HELM))
+        own = [release for release in releases if attempt(charts.name, release) in KARPENTER_CHARTS]
+        return attempt(lambda: any(charts.values(each).at(*_REPAIR_GATE).boolean() for each in own))
+
+    @property
+    def repaired_by_karpenter(self) -> bool:
+        """Whether Karpenter replaces nodes that say they are not well; ``NotKnownError`` where nobody can tell."""
+        return need(self._karpenter_repairs)
 
     def reaches(self, pool: Pool) -> tuple[Reach, ...]:
         """Return who comes to each lot of instance types that a pool may buy; none where it buys none known here.

@@ -60,6 +60,8 @@ class DaemonSet:
     role: Role
     switches: tuple[tuple[Path, ...], ...] = ()
     """It is there when all of these are on; of the paths of one, the first that is set decides."""
+    decided_by: Path | None = None
+    """A switch with which custom resources decide where it runs."""
     tolerations: tuple[Path, ...] = ()
     """Lists that are put one after the other."""
     always_tolerates: tuple[Mapping[str, str], ...] = ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
@@ -163,7 +164,10 @@ OPERATOR: Final = ChartDaemons(
         "nodeStatusExporter": {"enabled": False},
     },
     daemon_sets=(
-        _operand(Role.DRIVER, "driver", "driver", name="nvidia-driver-daemonset"),
+        replace(
+            _operand(Role.DRIVER, "driver", "driver", name="nvidia-driver-daemonset"),
+            decided_by=("driver", "nvidiaDriverCRD", "enabled"),
+        ),
         _operand(Role.TOOLKIT, "container-toolkit", "toolkit", name="nvidia-container-toolkit-daemonset"),
         _operand(Role.VALIDATOR, "operator-validator", "validator"),
         _operand(Role.DEVICE_PLUGIN, "device-plugin", "devicePlugin", name=OPERATOR_DEVICE_PLUGIN),

@@ -17,7 +17,6 @@ from eks_gpu.planning.daemons import Daemon, Reach
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.reading import NotKnown
 from eks_gpu_policies import examples
-from eks_gpu_policies.readers.daemons import unclear_daemons
 from eks_gpu_policies.readers.pool_software import own_device_plugin
 from eks_gpu_policies.rule import EVERYWHERE, Example, Outcome, Problem, Rule, Severity, Undecided, undecided
 from eks_gpu_policies.stack import Stack
@@ -40,7 +39,7 @@ class _Owner:
 def _check(pool: Pool, stack: Stack) -> Iterator[Outcome]:
     built_in = own_device_plugin(pool, stack)
     owners = [_Owner(built_in, _switch_of_image(built_in))] if built_in else []
-    doubts: list[NotKnown] = [*unclear_daemons(stack)]
+    doubts: list[NotKnown] = [*stack.daemon_reach.unknown_charts]
     for daemon in stack.daemon_reach.of_role(*_OWNERS):
         meant = _meant(daemon, pool, stack)
         if isinstance(meant, NotKnown):

@@ -23,7 +23,6 @@ from eks_gpu.planning.daemons import Daemon, Obstacle, Reach, reach
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.reading import need
 from eks_gpu_policies import examples
-from eks_gpu_policies.readers.daemons import unclear_daemons
 from eks_gpu_policies.readers.pool_software import has_adapters, own_device_plugin
 from eks_gpu_policies.rule import EVERYWHERE, Example, Outcome, Problem, Rule, Severity, Subjects, undecided
 from eks_gpu_policies.stack import Stack
@@ -47,11 +46,11 @@ _WITHOUT: Final = {
 
 def _concerns(pool: Pool, stack: Stack) -> bool:
     judged = any(daemon.role not in _NOT_JUDGED for daemon in stack.daemon_reach.distinct)
-    return (judged or bool(unclear_daemons(stack))) and stack.is_gpu_pool(pool)
+    return (judged or bool(stack.daemon_reach.unknown_charts)) and stack.is_gpu_pool(pool)
 
 
 def _check(pool: Pool, stack: Stack) -> Iterator[Outcome]:
-    yield from (undecided(what) for what in unclear_daemons(stack))
+    yield from (undecided(what) for what in stack.daemon_reach.unknown_charts)
     reaches = stack.daemon_reach.reaches(pool)
     for found in reaches:
         outcomes = tuple(_one(pool, found, stack, several=len(reaches) > 1))
