@@ -136,7 +136,7 @@ class _Reader:
 
     def _named(self, name: str) -> Node:
         if name.lower() in _AGGREGATIONS and self._is("(", *_GROUPING):
-            return self._aggregation(name.lower())
+            return self._shifted(self._aggregation(name.lower()))
         if self._is("("):
             return self._shifted(Call(name.lower(), self._arguments()))
         return self._selector(name)
