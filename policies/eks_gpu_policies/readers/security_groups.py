@@ -75,9 +75,9 @@ def _let_through(group: Resource, members: set[str], program: Program) -> Iterat
         if any(_all(rule) and rule["self"].boolean() for rule in group.view[way].items()):
             yield way
     for rule in program.users_of(group, "securityGroupId", *_RULES):
-        way = _OF_WAY.get(rule.type) or rule.view["type"].text()
-        if way in _WAYS and _all(rule.view) and _names_member(rule, members, program):
-            yield way
+        said = _OF_WAY.get(rule.type) or rule.view["type"].text()
+        if said in _WAYS and _all(rule.view) and _names_member(rule, members, program):
+            yield said
 
 
 def _all(rule: View) -> bool:

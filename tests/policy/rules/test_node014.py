@@ -32,8 +32,8 @@ def group(
     return (*groups, template, examples.node_group(template, instanceTypes=list(types)))
 
 
-def security_group(name: str = "adapters", **props: object) -> Resource:
-    return examples.resource(tokens.SECURITY_GROUP, name, props)
+def security_group(**props: object) -> Resource:
+    return examples.resource(tokens.SECURITY_GROUP, "adapters", props)
 
 
 def pool(listed: Sequence[object], *types: str, **spec: object) -> tuple[Resource, Resource]:

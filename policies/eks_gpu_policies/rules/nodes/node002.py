@@ -53,9 +53,9 @@ def _speed(volume: Volume | None) -> tuple[str, float | None]:
     """Return a volume's type and its MiB/s; None for one whose speed follows its IOPS."""
     kind = None if volume is None else need(volume.type)
     throughput = None if volume is None else need(volume.throughput_mib)
-    if kind in _BY_IOPS:
+    if kind is not None and kind in _BY_IOPS:
         return kind, None
-    if kind in EBS_SLOW_MIB_PER_SECOND:
+    if kind is not None and kind in EBS_SLOW_MIB_PER_SECOND:
         return kind, EBS_SLOW_MIB_PER_SECOND[kind]
     if throughput is not None:
         return _GP3, throughput

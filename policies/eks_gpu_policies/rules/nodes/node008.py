@@ -15,7 +15,7 @@ from eks_gpu.facts.instances import CATALOGUE
 from eks_gpu.planning.instance_choice import others, others_named
 from eks_gpu.planning.pool import Pool, PoolKind
 from eks_gpu.planning.quantity import quantity
-from eks_gpu.planning.reading import NotKnown, View, attempt, need
+from eks_gpu.planning.reading import NotKnown, View, need
 from eks_gpu.planning.requirements import Requirement, read_requirements
 from eks_gpu_policies import examples, tokens
 from eks_gpu_policies.readers.instance_names import named_types
@@ -29,22 +29,21 @@ _NVIDIA: Final = "nvidia"
 
 def _marks(pool: Pool) -> Iterator[str]:
     """Yield what says that a pool has NVIDIA GPUs, as far as it is known."""
-    known_taints, known_labels, limits = (attempt(need, what) for what in (pool.taints, pool.labels, pool.limits))
-    for taint in () if isinstance(known_taints, NotKnown) else known_taints:
-        if resources.is_gpu(taint.key):
-            yield f"the taint {taint.key}"
-    for key, value in () if isinstance(known_labels, NotKnown) else known_labels.items():
-        if _MARKS.get(key) == value or key == labels.GPU_TYPE:
-            yield f"the label {key}={value}"
-    for key, value in () if isinstance(limits, NotKnown) else limits.items():
-        if resources.is_gpu(key) and quantity(value) != 0:
-            yield f"a limit on {key}"
+    if not isinstance(pool.taints, NotKnown):
+        yield from (f"the taint {taint.key}" for taint in pool.taints if resources.is_gpu(taint.key))
+    if not isinstance(pool.labels, NotKnown):
+        for key, value in pool.labels.items():
+            if _MARKS.get(key) == value or key == labels.GPU_TYPE:
+                yield f"the label {key}={value}"
+    if not isinstance(pool.limits, NotKnown):
+        for key, value in pool.limits.items():
+            if resources.is_gpu(key) and quantity(value) != 0:
+                yield f"a limit on {key}"
     yield from _asked(pool)
 
 
 def _asked(pool: Pool) -> Iterator[str]:
-    requirements = attempt(need, pool.requirements)
-    for item in () if isinstance(requirements, NotKnown) else requirements:
+    for item in () if isinstance(pool.requirements, NotKnown) else pool.requirements:
         if item.key == labels.INSTANCE_GPU_MANUFACTURER and item.operator == "In" and _NVIDIA in item.values:
             yield f"a requirement on {item.key}"
 
