@@ -27,6 +27,8 @@ CLUSTERS: Final = frozenset({"aws:eks/cluster:Cluster", CLUSTER_COMPONENT})
 ADD_ONS: Final = frozenset({"aws:eks/addon:Addon", "eks:index:Addon"})
 SUBNET: Final = "aws:ec2/subnet:Subnet"
 SECURITY_GROUP: Final = "aws:ec2/securityGroup:SecurityGroup"
+DEFAULT_SECURITY_GROUP: Final = "aws:ec2/defaultSecurityGroup:DefaultSecurityGroup"
+"""The one that every VPC has, taken over by the program."""
 SECURITY_GROUP_RULE: Final = "aws:ec2/securityGroupRule:SecurityGroupRule"
 SECURITY_GROUP_INGRESS: Final = "aws:vpc/securityGroupIngressRule:SecurityGroupIngressRule"
 SECURITY_GROUP_EGRESS: Final = "aws:vpc/securityGroupEgressRule:SecurityGroupEgressRule"

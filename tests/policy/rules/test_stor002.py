@@ -176,3 +176,106 @@ def test_security_groups_that_are_looked_up_are_left_open() -> None:
 
 def test_a_stack_without_file_system_is_not_concerned() -> None:
     assert not_concerned(judge("STOR002", *SUBNETS.values(), group("abc")))
+
+
+# --- from whom --------------------------------------------------------------------------------------------------------
+
+NODES = examples.resource(tokens.SECURITY_GROUP, "nodes", {"ingress": []})
+BASTION = examples.resource(tokens.SECURITY_GROUP, "bastion", {"ingress": []})
+CLUSTER = examples.resource("aws:eks/cluster:Cluster", "ml", {})
+
+
+def behind(source: Resource | None, members: Resource | None, **settings: object) -> tuple[Resource, ...]:
+    """Return storage whose group lets in ``source``, and a pool whose template is in ``members``."""
+    closed = examples.resource(tokens.SECURITY_GROUP, "closed", {})
+    named = {} if source is None else {"referencedSecurityGroupId": UNKNOWN}
+    origins = {} if source is None else {"referencedSecurityGroupId": (source,)}
+    rule = examples.resource(
+        tokens.SECURITY_GROUP_INGRESS,
+        "rule",
+        {"ipProtocol": "tcp", "fromPort": NFS_PORT, "toPort": NFS_PORT, **named, **settings},
+        securityGroupId=(closed,),
+        **origins,
+    )
+    return (*storage("a", closed), rule, NODES, BASTION, CLUSTER, *pool_in(members))
+
+
+def pool_in(members: Resource | None, zones: str = "a") -> tuple[Resource, Resource]:
+    template = examples.launch_template()
+    if members is not None:
+        sound = {**template.props, "vpcSecurityGroupIds": [UNKNOWN]}
+        template = examples.resource(tokens.LAUNCH_TEMPLATE, "gpu", sound, vpcSecurityGroupIds=(members,))
+    subnets = tuple(SUBNETS[zone] for zone in zones)
+    links = {"subnetIds": subnets}
+    return template, examples.node_group(template, "inference", links, subnetIds=[UNKNOWN] * len(zones))
+
+
+@pytest.mark.parametrize(
+    ("source", "members"),
+    [(NODES, NODES), (CLUSTER, None), (CLUSTER, CLUSTER)],
+    ids=["the nodes' group", "the cluster's, by default", "the cluster's, by name"],
+)
+def test_s01_the_nodes_group_is_let_in(source: Resource, members: Resource | None) -> None:
+    assert passes(judge("STOR002", *behind(source, members)))
+
+
+@pytest.mark.parametrize(
+    ("source", "members"),
+    [(BASTION, NODES), (CLUSTER, NODES), (NODES, None)],
+    ids=["a third one's", "the cluster's, in which these nodes are not", "one in which no node is"],
+)
+def test_s01_somebody_elses_group_does_not_let_nodes_in(source: Resource, members: Resource | None) -> None:
+    assert messages(judge("STOR002", *behind(source, members))) == {
+        "target-a": ["no rule of the security group closed admits TCP 2049 from the nodes of inference"]
+    }
+
+
+def test_s01_a_group_that_is_looked_up_may_be_the_nodes() -> None:
+    assert passes(judge("STOR002", *behind(None, NODES, referencedSecurityGroupId="sg-0123")))
+    assert passes(judge("STOR002", *behind(None, NODES, prefixListId="pl-0123")))
+
+
+def test_s01_members_of_the_targets_own_group_are_let_in_when_nodes_are_among_them() -> None:
+    shared = examples.resource(tokens.SECURITY_GROUP, "shared", {"ingress": [{**NFS, "self": True}]})
+    assert passes(judge("STOR002", *storage("a", shared), *pool_in(shared)))
+    assert "from the nodes of inference" in complaint(judge("STOR002", *storage("a", shared), NODES, *pool_in(NODES)))
+
+
+@pytest.mark.parametrize(
+    ("let_in", "own", "admitted"),
+    [
+        ("10.0.0.0/16", "10.0.1.0/24", True),
+        ("10.9.0.0/16", "10.0.1.0/24", False),
+        ("0.0.0.0/0", "10.0.1.0/24", True),
+        ("10.9.0.0/16", None, True),
+        (UNKNOWN, "10.0.1.0/24", True),
+        ("no range", "10.0.1.0/24", True),
+    ],
+)
+def test_s01_address_ranges_are_those_of_the_nodes_subnets(let_in: object, own: str | None, admitted: bool) -> None:
+    group_ = examples.resource(tokens.SECURITY_GROUP, "nfs", {"ingress": [{**NFS, "cidrBlocks": [let_in]}]})
+    subnet = changed(SUBNETS["a"], "cidrBlock", own)
+    report = judge("STOR002", *storage("a", group_), subnet, *pool_in(None))
+    assert passes(report) if admitted else "from the nodes of inference" in complaint(report)
+
+
+def test_s01_a_target_without_a_group_is_in_the_default_one() -> None:
+    bare = dataclasses.replace(
+        target("a"),
+        props={"fileSystemId": UNKNOWN, "subnetId": UNKNOWN},
+        property_dependencies={
+            "fileSystemId": frozenset({FILE_SYSTEM.urn}),
+            "subnetId": frozenset({SUBNETS["a"].urn}),
+        },
+    )
+    program = (SUBNETS["a"], FILE_SYSTEM, bare, group("a"))
+    assert "the VPC's default one applies" in complaint(judge("STOR002", *program))
+    taken_over = examples.resource(tokens.DEFAULT_SECURITY_GROUP, "default", {})
+    assert left_open(judge("STOR002", *program, taken_over)) == ["securityGroups"]
+
+
+def test_s01_the_worked_example_pool_in_three_zones_and_targets_in_two() -> None:
+    report = judge("STOR002", *storage("ab"), group("abc"))
+    assert [finding.message for finding in report.findings] == [
+        "has no mount target in us-east-1c, where nodes of inference may be"
+    ]

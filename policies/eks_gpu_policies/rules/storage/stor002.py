@@ -1,7 +1,7 @@
 """STOR002: every pool zone can mount.
 
-Of the mount targets' security groups the rule asks whether any rule lets NFS in at all; whether it lets in these very
-nodes depends on groups that are mostly made by EKS and not by the program.
+A rule of a mount target's security group counts unless it certainly lets other people in: groups that are looked up,
+or made by EKS, may be the nodes'.
 """
 
 from __future__ import annotations
@@ -11,16 +11,14 @@ from typing import Final
 
 from eks_gpu.facts.storage import NFS_PORT
 from eks_gpu.planning.pool import Pool
-from eks_gpu.planning.reading import View
+from eks_gpu.planning.reading import attempt
 from eks_gpu_policies import examples, tokens
+from eks_gpu_policies.readers.nfs_access import may_come_in, nodes_of, openings
 from eks_gpu_policies.readers.subnets import Location, locations, zone_of
 from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.rule import Example, Outcome, Problem, Rule, Severity, Undecided, clauses, undecided
 from eks_gpu_policies.stack import Stack
 from eks_gpu_policies.subjects import resources
-
-_ANY_PROTOCOL: Final = frozenset({"-1", "all"})
-_TCP: Final = frozenset({"tcp", "6"})
 
 
 def _check(file_system: Resource, stack: Stack) -> Iterator[Outcome]:
@@ -34,7 +32,7 @@ def _check(file_system: Resource, stack: Stack) -> Iterator[Outcome]:
         return
     yield from clauses(
         _covers(pools, targets, stack),
-        *(_admits_nfs(target, stack) for target in targets),
+        *(_admits_nfs(target, pools, stack) for target in targets),
     )
 
 
@@ -63,30 +61,38 @@ def _zones(there: list[Location]) -> set[str]:
     return {zone_of(item) for item in there}
 
 
-def _admits_nfs(target: Resource, stack: Stack) -> Iterator[Outcome]:
+def _admits_nfs(target: Resource, pools: tuple[Pool, ...], stack: Stack) -> Iterator[Outcome]:
+    place = target.view["securityGroups"]
     if stack.computed_from(target, "securityGroups", *tokens.CLUSTERS):
         return  # The cluster's own group, which the nodes are in and which admits itself.
     groups = stack.computed_from(target, "securityGroups", tokens.SECURITY_GROUP)
-    if not groups:
+    if groups:
+        yield from _groups_admit(target, groups, pools, stack)
+    elif place.exists or stack.of_type(tokens.DEFAULT_SECURITY_GROUP):
         yield Undecided("securityGroups", "the mount target's security group is not in the stack")
-    elif not any(_admits(rule) for group in groups for rule in _rules(group, stack)):
-        names = ", ".join(group.name for group in groups)
+    else:
+        yield Problem(
+            f"names no security group, so that the VPC's default one applies, which admits no TCP {NFS_PORT} of nodes",
+            urn=target.urn,
+        )
+
+
+def _groups_admit(
+    target: Resource, groups: tuple[Resource, ...], pools: tuple[Pool, ...], stack: Stack
+) -> Iterator[Outcome]:
+    names = ", ".join(group.name for group in groups)
+    let_in = [opening for group in groups for opening in openings(group, stack)]
+    if not let_in:
         yield Problem(f"no rule of the security group {names} admits TCP {NFS_PORT}", urn=target.urn)
-
-
-def _rules(group: Resource, stack: Stack) -> Iterator[View]:
-    yield from group.view["ingress"].items()
-    for rule in stack.users_of(group, "securityGroupId", tokens.SECURITY_GROUP_RULE, tokens.SECURITY_GROUP_INGRESS):
-        if rule.type == tokens.SECURITY_GROUP_INGRESS or rule.view["type"].text() == "ingress":
-            yield rule.view
-
-
-def _admits(rule: View) -> bool:
-    protocol = (rule["protocol"].text() or rule["ipProtocol"].text() or "").lower()
-    if protocol in _ANY_PROTOCOL:
-        return True
-    first, last = rule["fromPort"].number(), rule["toPort"].number()
-    return protocol in _TCP and first is not None and last is not None and first <= NFS_PORT <= last
+        return
+    own = frozenset(group.urn for group in groups)
+    for pool in pools:
+        nodes = nodes_of(pool, attempt(stack.locations, pool), stack)
+        if not any(may_come_in(nodes, opening, own, stack) for opening in let_in):
+            yield Problem(
+                f"no rule of the security group {names} admits TCP {NFS_PORT} from the nodes of {pool.name}",
+                urn=target.urn,
+            )
 
 
 def _example(*zones: str) -> Example:
