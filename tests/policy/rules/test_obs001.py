@@ -1,0 +1,165 @@
+"""OBS001: GPU pools are watched."""
+
+from __future__ import annotations
+
+import pytest
+
+from eks_gpu.planning.unknown import UNKNOWN
+from eks_gpu_policies import examples
+from eks_gpu_policies.engine import evaluate
+from eks_gpu_policies.options import Options
+from eks_gpu_policies.report import Report
+from eks_gpu_policies.resource import Resource
+from eks_gpu_policies.rule import Environment
+from eks_gpu_policies.rules import BY_ID
+from tests.support.judging import TODAY, changed, complaint, left_open, messages, not_concerned, passes, unknown
+from tests.support.judging import judge as judge_rule
+from tests.support.watching import COMPLETE, POOL, alerts, config_map, exporter, groups, operator, prometheus
+
+XID, LOST, BLIND = COMPLETE
+NAMED = {"environment": "prod"}
+
+
+def judge(*found: Resource, **options: object) -> Report:
+    return judge_rule("OBS001", POOL, *found, options=options)
+
+
+def test_m01_an_exporter_prometheus_and_the_three_alerts_pass() -> None:
+    assert passes(judge(operator(), prometheus(), alerts(*COMPLETE)))
+    assert passes(judge(exporter(), prometheus(), alerts(*COMPLETE)))
+
+
+def test_m01_nothing_at_all_fails_where_the_environment_is_named() -> None:
+    assert complaint(judge(**NAMED)) == "has GPU pools, and nothing watches them: no exporter, no Prometheus, no alert"
+    assert left_open(judge()) == ["monitoringStack"]
+
+
+def test_m01_a_stack_that_is_watched_elsewhere_passes() -> None:
+    assert passes(judge(**NAMED, monitoringStack="observability/prod"))
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        examples.release("datadog", "datadog", "3.100.0"),
+        examples.release("newrelic", "nri-bundle", "5.0.0"),
+        examples.resource("aws:eks/addon:Addon", "cw", {"addonName": "amazon-cloudwatch-observability"}),
+    ],
+    ids=["datadog", "new relic", "cloudwatch"],
+)
+def test_a_service_outside_of_the_cluster_watches_as_well(what: Resource) -> None:
+    assert passes(judge(what, **NAMED))
+
+
+def test_m01_an_exporter_that_is_switched_off_fails() -> None:
+    report = judge(operator(enabled=False), prometheus(), alerts(*COMPLETE))
+    assert messages(report) == {
+        "gpu-operator": [
+            "switches its DCGM exporter off (dcgmExporter.enabled: false), and nothing else in the stack measures GPUs"
+        ],
+    }
+    assert passes(judge(operator(enabled=False), exporter(), prometheus(), alerts(*COMPLETE)))
+
+
+def test_m01_an_exporter_of_ones_own_counts() -> None:
+    box = {"name": "exporter", "image": "nvcr.io/nvidia/k8s/dcgm-exporter:4.5.3-4.8.2-ubuntu22.04"}
+    template = {"metadata": {"labels": {"app": "dcgm"}}, "spec": {"containers": [box]}}
+    own = examples.resource("kubernetes:apps/v1:DaemonSet", "dcgm", {"spec": {"template": template}})
+    assert passes(judge(own, operator(enabled=False), prometheus(), alerts(*COMPLETE)))
+
+
+def test_m01_prometheus_without_an_exporter_fails() -> None:
+    report = judge(prometheus(), alerts(*COMPLETE))
+    assert messages(report) == {
+        "monitoring": ["runs Prometheus, and nothing in the stack exports metrics of GPUs to it"]
+    }
+
+
+def test_m01_an_alertmanager_that_is_switched_off_fails() -> None:
+    off = prometheus(alertmanager={"enabled": False})
+    said = complaint(judge(operator(), off, alerts(*COMPLETE)))
+    assert said == "switches Alertmanager off and names no other: alerts fire and nobody hears of them"
+
+
+def test_an_alertmanager_elsewhere_is_one() -> None:
+    other = {"prometheusSpec": {"additionalAlertManagerConfigs": [{"static_configs": [{"targets": ["am:9093"]}]}]}}
+    off = prometheus(alertmanager={"enabled": False}, prometheus=other)
+    assert passes(judge(operator(), off, alerts(*COMPLETE)))
+
+
+@pytest.mark.parametrize(
+    ("queries", "missing"),
+    [
+        ((), "an XID error, a GPU that is lost or an exporter that is gone"),
+        ((XID,), "a GPU that is lost or an exporter that is gone"),
+        ((LOST, BLIND), "an XID error"),
+        ((XID, BLIND), "a GPU that is lost"),
+        ((XID, LOST), "an exporter that is gone"),
+        (("DCGM_FI_DEV_GPU_TEMP > 90", LOST, BLIND), "an XID error"),
+    ],
+)
+def test_m01_m06_each_alert_that_is_missing_is_named(queries: tuple[str, ...], missing: str) -> None:
+    said = complaint(judge(operator(), prometheus(), alerts(*queries)))
+    assert said == f"runs Prometheus without an alert on {missing}"
+
+
+def test_alerts_are_also_read_in_values_maps_and_managed_rule_groups() -> None:
+    in_values = prometheus(additionalPrometheusRulesMap={"gpu": {"groups": groups(XID)}})
+    text = f"groups:\n- name: gpu\n  rules:\n  - alert: Lost\n    expr: {LOST}\n"
+    in_map = config_map("rules", gpu__yaml=text)
+    managed = examples.resource(
+        "aws:amp/ruleGroupNamespace:RuleGroupNamespace",
+        "managed",
+        {"data": f"groups:\n- name: gpu\n  rules:\n  - alert: Gone\n    expr: {BLIND}\n"},
+    )
+    assert passes(judge(operator(), in_values, in_map, managed))
+    assert "a GPU that is lost" in complaint(judge(operator(), in_values, managed))
+
+
+def test_rules_that_are_not_known_are_left_open() -> None:
+    open_rules = unknown(alerts(*COMPLETE), "spec")
+    assert left_open(judge(operator(), prometheus(), open_rules)) == ["spec"]
+    known = changed(alerts(*COMPLETE), "spec.groups.0.rules.2.expr", UNKNOWN)
+    assert left_open(judge(operator(), prometheus(), known)) == ["spec.groups[0].rules[2].expr"]
+
+
+def test_a_text_that_is_no_yaml_holds_no_rules() -> None:
+    template = config_map("rules", gpu__yaml="groups: [{{ .Values.groups }}\n  - :")
+    assert "without an alert" in complaint(judge(operator(), prometheus(), template))
+
+
+def test_an_exporter_without_prometheus_is_left_open_unless_alerts_show_that_there_is_one() -> None:
+    assert left_open(judge(operator(), **NAMED)) == ["monitoringStack"]
+    assert passes(judge(operator(), alerts(*COMPLETE), **NAMED))
+
+
+def test_a_chart_that_is_not_known_is_left_open() -> None:
+    odd = unknown(examples.release("odd", "odd", "1"), "chart")
+    assert left_open(judge(odd, **NAMED)) == ["chart"]
+    assert left_open(judge(odd, prometheus())) == ["chart"]
+
+
+def test_a_switch_that_is_not_known_is_left_open() -> None:
+    half = operator(enabled=UNKNOWN)
+    assert left_open(judge(half, **NAMED)) == ["values.dcgmExporter.enabled"]
+
+
+def test_a_stack_without_gpu_pools_is_not_concerned() -> None:
+    system = examples.node_group(instanceTypes=["m7i.large"])
+    assert not_concerned(judge_rule("OBS001", system, prometheus(), options=NAMED))
+
+
+def test_pools_that_may_buy_gpus_are_left_open() -> None:
+    group = unknown(examples.node_group(), "instanceTypes")
+    assert left_open(judge_rule("OBS001", group, options=NAMED)) == ["instanceTypes"]
+
+
+def test_on_manifests_it_is_silent() -> None:
+    report = evaluate(
+        [POOL],
+        environment=Environment.PROD,
+        rules=(BY_ID["OBS001"],),
+        today=TODAY,
+        options=Options(manifests_only=True, environment_named=True),
+    )
+    assert not_concerned(report)
