@@ -9,6 +9,7 @@ from eks_gpu.planning.pod_template import PodTemplate, WorkloadKind
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.reading import need
 from eks_gpu_policies import tokens
+from eks_gpu_policies.readers.training import training_of
 from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.rule import Subjects
 from eks_gpu_policies.stack import Stack, Whole
@@ -39,6 +40,9 @@ GPU_NODE_POOLS: Final = Subjects[Pool](
 GPU_PODS: Final = Subjects[PodTemplate]("GPU pods", frozenset(), lambda stack: stack.pods, _asks_gpu)
 INFERENCE_PODS: Final = Subjects[PodTemplate](
     "GPU pods that serve", frozenset(), lambda stack: stack.pods, _is_gpu_inference
+)
+TRAINING_PODS: Final = Subjects[PodTemplate](
+    "GPU pods that train", frozenset(), lambda stack: stack.pods, lambda pod, stack: training_of(pod, stack) is not None
 )
 THE_STACK: Final = Subjects[Whole]("the stack", frozenset(), lambda stack: (stack.whole,))
 

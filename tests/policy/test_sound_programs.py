@@ -62,6 +62,22 @@ ANYTHING = examples.resource(
 )
 """A pool that could buy GPUs and never will: no GPU pod tolerates its taint."""
 
+GPU_CLASS = examples.resource(
+    tokens.NODE_CLASS,
+    "gpu",
+    {
+        "metadata": {"name": "gpu"},
+        "spec": {
+            "amiSelectorTerms": [{"alias": "bottlerocket@v1.60.0"}],
+            "blockDeviceMappings": [
+                {"deviceName": "/dev/xvda", "ebs": {"volumeSize": "4Gi", "volumeType": "gp3", "encrypted": True}},
+                {"deviceName": "/dev/xvdb", "ebs": {"volumeSize": "200Gi", "throughput": 500, "encrypted": True}},
+            ],
+            "subnetSelectorTerms": [{"tags": {labels.KARPENTER_DISCOVERY: "my-cluster"}}],
+        },
+    },
+)
+
 GPU_POOL = examples.resource(
     tokens.NODE_POOL,
     "gpu",
@@ -83,22 +99,7 @@ GPU_POOL = examples.resource(
             "limits": {"cpu": "100", resources.GPU: 4},
         },
     },
-)
-
-GPU_CLASS = examples.resource(
-    tokens.NODE_CLASS,
-    "gpu",
-    {
-        "metadata": {"name": "gpu"},
-        "spec": {
-            "amiSelectorTerms": [{"alias": "bottlerocket@v1.60.0"}],
-            "blockDeviceMappings": [
-                {"deviceName": "/dev/xvda", "ebs": {"volumeSize": "4Gi", "volumeType": "gp3", "encrypted": True}},
-                {"deviceName": "/dev/xvdb", "ebs": {"volumeSize": "200Gi", "throughput": 500, "encrypted": True}},
-            ],
-            "subnetSelectorTerms": [{"tags": {labels.KARPENTER_DISCOVERY: "my-cluster"}}],
-        },
-    },
+    after=(GPU_CLASS,),
 )
 
 SERVER = examples.resource(

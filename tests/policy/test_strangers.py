@@ -276,11 +276,14 @@ spec:
 @pytest.mark.parametrize(
     ("manifests", "refused"),
     [
-        (POOL_OF_BUSY_NODES, {(rule, "g6") for rule in ("COST001", "NODE001", "NODE002", "NODE003", "NODE006")}),
+        (
+            POOL_OF_BUSY_NODES,
+            {(rule, "g6") for rule in ("COST001", "NODE001", "NODE002", "NODE003", "NODE006", "NODE013", "NODE015")},
+        ),
         # p5e is among what the second may buy, and has no price.
         (
             BOTTLEROCKET_WITH_A_LARGE_ROOT,
-            {(rule, "vllm") for rule in ("NODE001", "NODE002", "NODE003", "NODE004", "COST002")},
+            {(rule, "vllm") for rule in ("NODE001", "NODE002", "NODE003", "NODE004", "NODE015", "COST002")},
         ),
         (GENERATED_SERVER, {("WORK005", "vllm"), ("WORK006", "vllm"), ("WORK008", "vllm"), ("WORK013", "vllm")}),
     ],

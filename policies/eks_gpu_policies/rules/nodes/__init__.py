@@ -16,7 +16,12 @@ from eks_gpu_policies.rules.nodes import (
     node008,
     node009,
     node010,
+    node011,
+    node012,
+    node013,
     node014,
+    node015,
+    node016,
     node017,
 )
 
@@ -31,6 +36,11 @@ RULES: Final[tuple[Rule[Any], ...]] = (
     node008.RULE,
     node009.RULE,
     node010.RULE,
+    node011.RULE,
+    node012.RULE,
+    node013.RULE,
     node014.RULE,
+    node015.RULE,
+    node016.RULE,
     node017.RULE,
 )

@@ -16,6 +16,7 @@ from eks_gpu_policies.rules.workloads import (
     work008,
     work009,
     work011,
+    work012,
     work013,
     work014,
 )
@@ -31,6 +32,7 @@ RULES: Final[tuple[Rule[Any], ...]] = (
     work008.RULE,
     work009.RULE,
     work011.RULE,
+    work012.RULE,
     work013.RULE,
     work014.RULE,
 )

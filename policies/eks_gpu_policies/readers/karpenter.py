@@ -1,0 +1,113 @@
+"""Karpenter as it is installed: its releases, the queue it hears interruptions by, and what it stands on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from eks_gpu.facts import labels
+from eks_gpu.facts.interruptions import Event
+from eks_gpu.facts.versions import KARPENTER
+from eks_gpu.planning.reading import NotKnown, NotKnownError, View, attempt
+from eks_gpu_policies import charts, tokens
+from eks_gpu_policies.program import Program
+from eks_gpu_policies.resource import Resource
+
+_SOURCE: Final = "source"
+_DETAIL_TYPE: Final = "detail-type"
+
+
+def releases(program: Program) -> tuple[Resource, ...]:
+    """Return the releases of Karpenter's chart."""
+    return tuple(item for item in program.of_type(*sorted(tokens.HELM)) if attempt(charts.name, item) == KARPENTER.name)
+
+
+def unclear_releases(program: Program) -> tuple[NotKnown, ...]:
+    """Return what is not known about releases of which nobody can tell what they install."""
+    names = (attempt(charts.name, item) for item in program.of_type(*sorted(tokens.HELM)))
+    return tuple(name for name in names if isinstance(name, NotKnown))
+
+
+def is_auto_mode(pool: View) -> bool:
+    """Return whether a NodePool belongs to EKS Auto Mode, whose Karpenter AWS runs."""
+    return pool.at("spec", "template", "spec", "nodeClassRef", "group").text() == labels.EKS_AUTO_DOMAIN
+
+
+def queue_setting(release: Resource) -> View:
+    """Return where a release's values name its queue: ``settings``, or ``settings.aws`` before 0.33."""
+    settings = charts.values(release)["settings"]
+    own = settings["interruptionQueue"]
+    return own if own.exists else settings.at("aws", "interruptionQueueName")
+
+
+def queue_of(release: Resource, program: Program) -> Resource:
+    """Return the queue that a release listens to; raise ``NotKnownError`` when it is not in the stack."""
+    place = queue_setting(release)
+    name = attempt(place.text)
+    queues = program.of_type(tokens.QUEUE)
+    named = [item for item in queues if isinstance(name, str) and attempt(item.view["name"].text) == name]
+    found = named or [
+        item for item in program.computed_from(release, "values", tokens.QUEUE) if item.view["name"].data != name
+    ]
+    if len(found) != 1:
+        raise NotKnownError(place.not_known("the queue is not in the stack"))
+    return found[0]
+
+
+def patterns_to(queue: Resource, program: Program) -> Iterator[View | NotKnown]:
+    """Yield the event pattern of every rule in force that targets a queue, parsed, or what is not known of it."""
+    for target in program.of_type(tokens.EVENT_TARGET):
+        if _aims_at(target, queue, program):
+            for rule in _rules_of(target, program):
+                yield attempt(_pattern, rule)
+
+
+def _aims_at(target: Resource, queue: Resource, program: Program) -> bool:
+    if queue in program.computed_from(target, "arn", tokens.QUEUE):
+        return True
+    arn, name = attempt(target.view["arn"].text), attempt(queue.view["name"].text)
+    return isinstance(arn, str) and isinstance(name, str) and arn.endswith(f":{name}")
+
+
+def _rules_of(target: Resource, program: Program) -> Iterator[Resource]:
+    found = program.computed_from(target, "rule", tokens.EVENT_RULE)
+    if found:
+        yield from found
+        return
+    name = attempt(target.view["rule"].text)
+    for rule in program.of_type(tokens.EVENT_RULE):
+        if isinstance(name, str) and name in {attempt(rule.view["name"].text), rule.name}:
+            yield rule
+
+
+def _pattern(rule: Resource) -> View:
+    """Return what a rule listens for; one that is switched off listens for nothing."""
+    view = rule.view
+    if view["state"].text() == "DISABLED" or view["isEnabled"].boolean() is False:
+        return View({_SOURCE: []}, rule.urn)
+    text = view["eventPattern"].text() or ""
+    try:
+        data = json.loads(text)
+    except ValueError:
+        data = {_SOURCE: []}
+    return View(data, rule.urn, "eventPattern")
+
+
+def hears(pattern: View, event: Event) -> bool:
+    """Return whether an EventBridge pattern matches an event; what it asks of the event's details is not looked at."""
+    return _admits(pattern[_SOURCE], event.source) and _admits(pattern[_DETAIL_TYPE], event.detail_type)
+
+
+def _admits(place: View, value: str) -> bool:
+    """Return whether one of a field's alternatives matches: a value, or ``{"prefix": ...}``. None asks for nothing."""
+    if not place.exists:
+        return True
+    return any(_matches(item, value) for item in place.items())
+
+
+def _matches(item: View, value: str) -> bool:
+    if isinstance(item.data, Mapping):
+        prefix = item["prefix"].text()
+        return prefix is not None and value.startswith(prefix)
+    return item.text() == value

@@ -1,0 +1,65 @@
+"""What a training workload loses with a node, in hours and in dollars."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from eks_gpu.facts import resources
+from eks_gpu.planning.disruption import HOUR, MINUTE, hours
+from eks_gpu.planning.pod_template import PodTemplate
+from eks_gpu.planning.pool import Pool
+from eks_gpu.planning.quantity import quantity
+from eks_gpu.planning.reading import NotKnown, attempt, need
+from eks_gpu_policies.readers.training import Training
+from eks_gpu_policies.stack import Stack
+
+
+def at_risk(training: Training, stack: Stack, minutes: float | None = None) -> str:
+    """Return what an interruption costs, as messages say it: ``minutes`` of work, or the whole job where None."""
+    lost = training.runs if minutes is None else minutes * MINUTE
+    price = attempt(_per_hour, training, stack)
+    if isinstance(price, NotKnown) or price is None:
+        return f"an interruption costs up to {hours(lost)} of work"
+    dollars = price * lost / HOUR
+    return (
+        f"an interruption costs up to {hours(lost)} of work on {_nodes(training)} at ${price:.2f}/h together: "
+        f"${dollars:,.0f}"
+    )
+
+
+def _nodes(training: Training) -> str:
+    return "one pod" if training.count == 1 else f"{training.count} pods"
+
+
+def _per_hour(training: Training, stack: Stack) -> float | None:
+    """Return what all pods of a workload cost in an hour on the cheapest instance types that take them."""
+    gpus = gpus_of(training.pod)
+    prices = [
+        instance.usd_per_hour * gpus / instance.gpu_count
+        for pool in stack.landing(training.pod)
+        for instance in stack.placed(training.pod, pool).types
+        if instance.usd_per_hour is not None and instance.gpu_count
+    ]
+    return min(prices) * training.count if prices and gpus else None
+
+
+def gpus_of(pod: PodTemplate) -> int:
+    """Return how many whole GPUs a pod asks for."""
+    return math.ceil(sum(_gpus(pod)))
+
+
+def _gpus(pod: PodTemplate) -> Iterator[float]:
+    for container in need(pod.containers):
+        asked = need(container.limits).get(resources.GPU) or need(container.requests).get(resources.GPU) or "0"
+        yield float(quantity(asked) or 0)
+
+
+def has_room(pool: Pool, pod: PodTemplate, stack: Stack) -> bool:
+    """Return whether a pod may find room on a pool, for all that is known."""
+    return not stack.placed(pod, pool).refuses
+
+
+def roomy(pod: PodTemplate, stack: Stack) -> tuple[Pool, ...]:
+    """Return the pools that let a pod on and may have room for it."""
+    return tuple(pool for pool in stack.landing(pod) if has_room(pool, pod, stack))

@@ -1,0 +1,155 @@
+"""NODE015: nodes go before what deletes them.
+
+When a stack is destroyed, resources go in the reverse order of their dependencies, and those without any between them
+go at once. A NodePool's nodes are terminated by Karpenter, which needs its own node, its queue and its rights for that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from eks_gpu.facts import namespaces
+from eks_gpu.facts.versions import KARPENTER
+from eks_gpu.planning.pool import PoolKind
+from eks_gpu.planning.reading import NotKnown, attempt
+from eks_gpu_policies import charts, examples, tokens
+from eks_gpu_policies.readers import karpenter
+from eks_gpu_policies.readers.node_pools import node_class_of
+from eks_gpu_policies.resource import Resource
+from eks_gpu_policies.rule import Example, Outcome, Problem, Rule, Severity, Subjects, clauses, undecided
+from eks_gpu_policies.stack import Stack
+
+
+def _subjects(stack: Stack) -> tuple[Resource, ...]:
+    return (*stack.of_type(tokens.NODE_POOL, tokens.NODE_CLASS), *karpenter.releases(stack))
+
+
+def _concerned(resource: Resource, stack: Stack) -> bool:
+    if stack.options.manifests_only:
+        return False
+    return tokens.whole(resource.type) != tokens.NODE_POOL or not karpenter.is_auto_mode(resource.view)
+
+
+def _check(resource: Resource, stack: Stack) -> Iterator[Outcome]:
+    match tokens.whole(resource.type):
+        case tokens.NODE_POOL:
+            yield from clauses(_pool(resource, stack))
+        case tokens.NODE_CLASS:
+            yield from _after_releases(resource, stack, "its finalizer waits for a controller that is gone", mild=True)
+        case _:
+            yield from clauses(_home(resource, stack), _queue(resource, stack), _rights(resource, stack))
+
+
+def _pool(pool: Resource, stack: Stack) -> Iterator[Outcome]:
+    node_class = attempt(node_class_of, pool, stack)
+    if isinstance(node_class, NotKnown) and stack.of_type(tokens.NODE_CLASS) and _may_be_any(pool):
+        yield undecided(node_class)
+    if isinstance(node_class, Resource) and not stack.reaches(pool.urn, node_class.urn):
+        yield Problem(
+            f"does not depend on its EC2NodeClass {node_class.name}: destroyed at once with it, its nodes may be left "
+            "running and billed"
+        )
+    yield from _after_releases(pool, stack, "its nodes are left running and billed", mild=False)
+
+
+def _may_be_any(pool: Resource) -> bool:
+    """Return whether a pool's class is not known, rather than known to be elsewhere."""
+    named = pool.view.at("spec", "template", "spec", "nodeClassRef", "name")
+    return isinstance(attempt(named.text), NotKnown)
+
+
+def _after_releases(resource: Resource, stack: Stack, cost: str, *, mild: bool) -> Iterator[Outcome]:
+    for unclear in karpenter.unclear_releases(stack):
+        yield undecided(unclear)
+    for release in karpenter.releases(stack):
+        if not stack.reaches(resource.urn, release.urn):
+            yield Problem(
+                f"does not depend on Karpenter's release {release.name}: if that is destroyed first, {cost}",
+                advisory=mild,
+            )
+
+
+def _home(release: Resource, stack: Stack) -> Iterator[Outcome]:
+    """Judge whether the nodes that Karpenter runs on outlive it: those of a group without GPUs."""
+    groups = [
+        pool
+        for pool in stack.pools
+        if pool.kind is not PoolKind.NODE_POOL and attempt(lambda pool=pool: pool.buys_gpus) is False
+    ]
+    if groups and not any(stack.reaches(release.urn, pool.urn) for pool in groups):
+        names = ", ".join(sorted(pool.name for pool in groups))
+        yield Problem(
+            f"depends on no node group that Karpenter can run on ({names}): destroyed at once with it, Karpenter is "
+            "gone before it has terminated its nodes"
+        )
+
+
+def _queue(release: Resource, stack: Stack) -> Iterator[Outcome]:
+    queue = attempt(karpenter.queue_of, release, stack)
+    if isinstance(queue, Resource) and not stack.reaches(release.urn, queue.urn):
+        yield Problem(f"does not depend on its queue {queue.name}: they are made and destroyed in any order")
+
+
+def _rights(release: Resource, stack: Stack) -> Iterator[Outcome]:
+    """Judge whether Karpenter keeps its rights for as long as it runs."""
+    for right in _rights_of(release, stack):
+        if not stack.reaches(release.urn, right.urn):
+            yield Problem(
+                f"does not depend on {right.name} ({tokens.kind(right.type)}), which gives Karpenter its rights: if "
+                "that is destroyed first, Karpenter can terminate nothing, and its nodes are left running and billed"
+            )
+
+
+def _rights_of(release: Resource, stack: Stack) -> Iterator[Resource]:
+    """Yield the associations of Karpenter's service account, its role and the role's policies."""
+    named = charts.values(release).at("serviceAccount", "name")
+    account = attempt(named.text) or namespaces.KARPENTER_CONTROLLER.name
+    associations = [
+        item for item in stack.of_type(tokens.POD_IDENTITY) if attempt(item.view["serviceAccount"].text) == account
+    ]
+    yield from associations
+    roles = [role for item in associations for role in stack.computed_from(item, "roleArn", tokens.ROLE)]
+    roles += stack.computed_from(release, "values", tokens.ROLE)
+    for role in {item.urn: item for item in roles}.values():
+        yield role
+        yield from stack.users_of(role, "role", *sorted(tokens.ROLE_POLICIES))
+
+
+_CLASS: Final = examples.node_class("p4d")
+_CHART: Final = examples.release("karpenter", KARPENTER.name, KARPENTER.version)
+
+
+def _pool_after(*others: Resource) -> Resource:
+    pool = examples.training_pool()
+    return examples.resource(pool.type, pool.name, pool.props, after=others)
+
+
+def _class_after(*others: Resource) -> Resource:
+    return examples.resource(_CLASS.type, _CLASS.name, _CLASS.props, after=others)
+
+
+RULE: Final = Rule(
+    id="NODE015",
+    title="Nodes go before what deletes them",
+    severity=Severity.HIGH,
+    why=(
+        "Karpenter's nodes are in no state file: only Karpenter terminates them. If a stack is destroyed and "
+        "Karpenter, its node, its rights or the EC2NodeClass go before the NodePools, the nodes stay and cost money "
+        "until somebody finds them by hand; or the destruction hangs on a finalizer."
+    ),
+    fix=(
+        "let every NodePool depend on its EC2NodeClass and on Karpenter's release, and the release on its node group, "
+        "queue, role, policies and association, as GpuNodePool and Karpenter do"
+    ),
+    lessons=("N09",),
+    looks_at=Subjects[Resource](
+        "Karpenter with its pools and classes",
+        frozenset({tokens.NODE_POOL, tokens.NODE_CLASS}) | tokens.HELM,
+        _subjects,
+        _concerned,
+    ),
+    check=_check,
+    failing=Example((_CHART, _CLASS, _pool_after(_CLASS))),
+    passing=Example((_CHART, _class_after(_CHART), _pool_after(_CLASS, _CHART))),
+)
