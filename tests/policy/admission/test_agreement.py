@@ -1,0 +1,48 @@
+"""What an admission policy says of an object is what its rule says, by an interpreter of CEL.
+
+tests/e2e/admission puts the same objects before a real API server, all of them.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+
+from eks_gpu_policies.admission.manifests import SAID
+from eks_gpu_policies.admission.pools import POOLS
+from eks_gpu_policies.admission.said import Said
+from tests.support.admission_cases import Case, edges, from_rules, obeys
+from tests.support.cel import Policy
+
+CASES: Final = (*edges(), *from_rules())
+_EVERY: Final = 8
+"""Of so many node pools one is asked about: each takes the interpreter a third of a second, for the catalogue it has."""
+
+_EACH: Final = pytest.mark.parametrize("said", SAID, ids=lambda said: said.name)
+
+
+def concerned(said: Said) -> list[Case]:
+    cases = [case for case in CASES if case.concerns(said)]
+    return cases[::_EVERY] if said in POOLS else cases
+
+
+@_EACH
+def test_rule_and_expression_give_the_same_verdict(said: Said) -> None:
+    policy = Policy(said)
+    verdicts = {case.name: (obeys(said, case), policy.refusal(case.manifest)) for case in concerned(said)}
+    assert {sound for sound, _ in verdicts.values()} == {True, False}, "both verdicts are put to the proof"
+    assert {name: why for name, (sound, why) in verdicts.items() if sound != (why is None)} == {}
+
+
+@_EACH
+def test_a_refusal_says_what_is_wrong(said: Said) -> None:
+    wrong = next(case for case in CASES if case.concerns(said) and not obeys(said, case))
+    why = Policy(said).refusal(wrong.manifest)
+    assert why
+    assert not why.endswith((".", ": ", " "))
+    assert "\n" not in why
+
+
+def test_every_object_has_a_name_of_its_own() -> None:
+    assert len({case.name for case in CASES}) == len(CASES) > 300
