@@ -156,7 +156,7 @@ def looks_shared(source: Resource) -> bool:
 def several_asked(pod: PodTemplate) -> tuple[str, int] | None:
     """Return the GPU resource of which a container asks more than one, with how many."""
     for container in pod.all_containers:
-        for name, amount in (need(container.requests) | need(container.limits)).items():
+        for name, amount in {**need(container.requests), **need(container.limits)}.items():
             pieces = quantity(amount) if name in {resources.GPU, resources.GPU_SHARED} else None
             if pieces is not None and pieces > 1:
                 return name, int(pieces)

@@ -18,7 +18,7 @@ SECRET = {"admin": {"existingSecret": "grafana-admin"}}
 HIDDEN = "correct horse battery staple"
 
 
-def stack(version: str | None = KUBE_PROMETHEUS_STACK.version, **values: object) -> Resource:
+def stack(version: str | None = KUBE_PROMETHEUS_STACK.version, /, **values: object) -> Resource:
     return examples.release("monitoring", KUBE_PROMETHEUS_STACK.name, version, values=values)
 
 

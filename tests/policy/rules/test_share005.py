@@ -21,14 +21,15 @@ def group(kind: str = "p4d.24xlarge", layout: str | None = "all-1g.5gb", **props
     return examples.node_group(None, "group", instanceTypes=[kind], labels=own, **props)
 
 
-def pool(kind: str = "p4d.24xlarge", layout: str | None = "all-1g.5gb", **spec: object) -> Resource:
+def pool(kind: str = "p4d.24xlarge", layout: str | None = "all-1g.5gb", /, *, replicas: int | None = None) -> Resource:
     own = {} if layout is None else {labels.MIG_CONFIG: layout}
-    return changed(examples.node_pool("pool", types=(kind,), **spec), "spec.template.metadata.labels", own)
+    dynamic = changed(examples.node_pool("pool", types=(kind,)), "spec.template.metadata.labels", own)
+    return changed(dynamic, "spec.replicas", replicas)
 
 
-def pod(resource: str, pieces: object = 1, owner: str = "kubernetes:apps/v1:Deployment", **spec: object) -> Resource:
+def pod(resource: str, pieces: object = 1, owner: str = "kubernetes:apps/v1:Deployment", **selector: str) -> Resource:
     box = examples.container(resources={"limits": {resource: pieces}})
-    server = examples.deployment(box, tolerations=ANYWHERE, **spec)
+    server = examples.deployment(box, tolerations=ANYWHERE, nodeSelector=selector)
     return examples.resource(owner, server.name, server.props)
 
 
@@ -65,7 +66,7 @@ def test_g04_a_dynamic_pool_with_the_same_layout_does_not() -> None:
 
 
 def test_g04_a_static_pool_does() -> None:
-    assert passes(judge("SHARE005", MIXED, pool(replicas=1, limits={"nodes": 1}), slice_of("1g.5gb")))
+    assert passes(judge("SHARE005", MIXED, pool(replicas=1), slice_of("1g.5gb")))
 
 
 @pytest.mark.parametrize(
@@ -128,7 +129,7 @@ def test_g04_one_pool_that_serves_is_enough() -> None:
 
 
 def test_g04_only_pools_that_let_the_pod_on_count() -> None:
-    chosen = pod(resources.mig("1g.5gb"), nodeSelector={labels.KARPENTER_NODEPOOL: "pool"})
+    chosen = pod(resources.mig("1g.5gb"), **{labels.KARPENTER_NODEPOOL: "pool"})
     assert "pool makes nodes on demand" in complaint(judge("SHARE005", MIXED, pool(), group(), chosen))
 
 

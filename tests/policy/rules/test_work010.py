@@ -15,9 +15,9 @@ from tests.support.judging import changed, complaint, judge, left_open, not_conc
 JOB = "kubernetes:kubeflow.org/v1:PyTorchJob"
 
 
-def server(limits: dict[str, object], requests: object = None, **pod: object) -> Resource:
+def server(limits: dict[str, object], requests: object = None) -> Resource:
     amounts = {"limits": {resources.GPU: 1, **limits}} | ({} if requests is None else {"requests": requests})
-    return examples.deployment(examples.container(resources=amounts), **pod)
+    return examples.deployment(examples.container(resources=amounts))
 
 
 def training(**limits: object) -> Resource:

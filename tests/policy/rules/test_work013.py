@@ -12,8 +12,8 @@ from tests.support.judging import complaint, judge, left_open, messages, not_con
 DIGEST = "sha256:" + "0a" * 32
 
 
-def server(image: object, **spec: object) -> Resource:
-    return examples.deployment(examples.container(image=image), **spec)
+def server(image: object, *init: object) -> Resource:
+    return examples.deployment(examples.container(image=image), initContainers=list(init))
 
 
 @pytest.mark.parametrize("image", ["vllm/vllm-openai", "registry.example.com:5000/team/server", "ubuntu"])
@@ -49,7 +49,7 @@ def test_w10_a_release_a_digest_and_one_build_pass(image: str) -> None:
 
 
 def test_w10_init_containers_are_asked_too() -> None:
-    pod = server("x:1", initContainers=[{"name": "fetch", "image": "busybox"}])
+    pod = server("x:1", {"name": "fetch", "image": "busybox"})
     assert "container fetch runs busybox" in complaint(judge("WORK013", pod))
 
 
@@ -64,7 +64,7 @@ def test_a_placeholder_is_left_open(image: str) -> None:
 
 def test_an_unknown_image_is_left_open_and_does_not_silence_others() -> None:
     assert left_open(judge("WORK013", server(UNKNOWN))) == ["spec.template.spec.containers[0].image"]
-    report = judge("WORK013", server(UNKNOWN, initContainers=[{"name": "fetch", "image": "busybox:latest"}]))
+    report = judge("WORK013", server(UNKNOWN, {"name": "fetch", "image": "busybox:latest"}))
     assert list(messages(report)) == ["llm"]
     assert len(report.not_evaluated) == 1
 

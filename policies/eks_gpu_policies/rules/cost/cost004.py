@@ -68,11 +68,15 @@ def _quotas(stack: Stack) -> Iterator[_Quota]:
             quota.urn,
             quota.name,
             spec["hard"],
-            attempt(lambda spec=spec: spec["scopes"].exists or spec["scopeSelector"].exists),
+            attempt(_is_scoped, spec),
             home if isinstance(home, NotKnown) else counted[home],
             home if isinstance(home, NotKnown) else pods.get(home, ()),
             elsewhere,
         )
+
+
+def _is_scoped(spec: View) -> bool:
+    return spec["scopes"].exists or spec["scopeSelector"].exists
 
 
 def _keys(quota: Resource) -> tuple[str, ...]:

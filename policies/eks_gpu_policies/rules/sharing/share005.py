@@ -7,6 +7,7 @@ here it is asked whether any of the pools that come into question makes nodes th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Final
 
 from eks_gpu.facts import labels, mig, resources
@@ -38,7 +39,7 @@ def _check(pod: PodTemplate, stack: Stack) -> Iterator[Outcome]:
     slices = [name for name in asked if name.startswith(resources.MIG_PREFIX)]
     yield from clauses(
         _training(pod, sum(asked[name] for name in slices)),
-        *(_provided(name, pod, stack, lambda pool, name=name: _slices(name, pool, stack)) for name in slices),
+        *(_provided(name, pod, stack, partial(_slices, name, stack)) for name in slices),
         _provided(resources.GPU_SHARED, pod, stack, lambda pool: _shares(pool, stack))
         if resources.GPU_SHARED in asked
         else (),
@@ -49,7 +50,7 @@ def _check(pod: PodTemplate, stack: Stack) -> Iterator[Outcome]:
 
 def _most(pod: PodTemplate, name: str) -> int:
     """Return how many of a resource the pod's containers ask together."""
-    asked = (quantity((need(box.requests) | need(box.limits)).get(name, "")) for box in need(pod.containers))
+    asked = (quantity({**need(box.requests), **need(box.limits)}.get(name, "")) for box in need(pod.containers))
     return int(sum(amount for amount in asked if amount is not None))
 
 
@@ -100,7 +101,7 @@ def _no_pool(what: str, stack: Stack) -> Iterator[Outcome]:
         yield Undecided("GPU pools", f"it asks {what}, and no GPU pool is in the stack")
 
 
-def _slices(name: str, pool: Pool, stack: Stack) -> str | None:
+def _slices(name: str, stack: Stack, pool: Pool) -> str | None:
     def makes(layout: str, kind: InstanceType) -> bool | None:
         return _makes(layout, profile_of(name), kind, stack)
 

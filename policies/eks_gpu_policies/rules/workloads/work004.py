@@ -72,8 +72,11 @@ def _check(pod: PodTemplate, stack: Stack) -> Iterator[Outcome]:
 def _starts_training(pod: PodTemplate, stack: Stack) -> bool:
     if need(pod.kind) is not WorkloadKind.TRAINING:
         return False
-    others = read_pods(stack.by_urn[pod.urn])
-    return any(attempt(lambda other=other: other.asks_gpu) is True for other in others)
+    return any(attempt(_asks, other) is True for other in read_pods(stack.by_urn[pod.urn]))
+
+
+def _asks(pod: PodTemplate) -> bool:
+    return pod.asks_gpu
 
 
 def _is_kept_off(pod: PodTemplate, stack: Stack) -> bool:

@@ -59,7 +59,11 @@ def _check(pod: PodTemplate, stack: Stack) -> Iterator[Outcome]:
 
 def _starts_others(pod: PodTemplate, stack: Stack) -> bool:
     """Return whether another pod of the same object asks for GPUs: a launcher's command runs there."""
-    return any(attempt(lambda other=other: other.asks_gpu) is True for other in read_pods(stack.by_urn[pod.urn]))
+    return any(attempt(_asks, other) is True for other in read_pods(stack.by_urn[pod.urn]))
+
+
+def _asks(pod: PodTemplate) -> bool:
+    return pod.asks_gpu
 
 
 def _container(container: Container) -> Iterator[Outcome]:
