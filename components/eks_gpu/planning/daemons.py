@@ -247,15 +247,15 @@ def _labelled_by_operator(node: Pool, daemons: tuple[Daemon, ...]) -> Pool:
 def _obstacle(daemon: Daemon, node: Pool) -> Obstacle:
     taint = attempt(lambda: consents_of(daemon.template).untolerated(need(node.taints)))
     if isinstance(taint, Taint):
-        wanted = _chosen(daemon.template, Space(node), need(node.labels), frozenset()) is not False
-        return Obstacle(taint, f"does not tolerate the taint {taint}", wanted)
+        fits = _chosen(daemon.template, Space(node), need(node.labels), frozenset())
+        return Obstacle(taint, f"does not tolerate the taint {taint}", wanted=fits is not False)
     space, said = Space(node), need(node.labels)
     unmet = [
-        next(wish for wish in alternative if _met(wish, space, said) is False)
+        next((str(wish) for wish in alternative if _met(wish, space, said) is False), "")
         for alternative in _selection(daemon.template).alternatives
     ]
-    wanted = " or ".join(dict.fromkeys(str(wish) for wish in unmet)) or "an affinity term without conditions"
-    return Obstacle(None, f"requires {wanted}, which no node there has", wanted=False)
+    named = " or ".join(dict.fromkeys(filter(None, unmet))) or "an affinity term without conditions"
+    return Obstacle(None, f"requires {named}, which no node there has", wanted=False)
 
 
 def _by_nodeadm(pool: Pool, around: Circumstances) -> dict[str, str]:

@@ -165,7 +165,11 @@ def _daemon(resource: Resource, each: DaemonSet, values: View, doubt: NotKnown |
 def _aims(each: DaemonSet, given: View) -> bool:
     """Return whether a selector or an affinity is among the given values."""
     paths = (*each.selectors, *((each.affinity,) if each.affinity else ()))
-    return any(bool(attempt(lambda path=path: given.at(*path).exists)) for path in paths)
+    return any(bool(attempt(_exists, given, path)) for path in paths)
+
+
+def _exists(given: View, path: Path) -> bool:
+    return given.at(*path).exists
 
 
 def _pci_labels(fields: View) -> dict[str, str | None]:

@@ -21,6 +21,7 @@ from eks_gpu.planning.pool import Pool, PoolKind
 from eks_gpu.planning.reading import attempt
 from eks_gpu_policies import examples
 from eks_gpu_policies.readers.pool_software import auto_mode
+from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.rule import (
     EVERYWHERE,
     Example,
@@ -121,7 +122,7 @@ def _repaired(pool: Pool, stack: Stack) -> bool:
     return stack.daemon_reach.repaired_by_karpenter
 
 
-def _agent(configuration: str | None) -> examples.Resource:
+def _agent(configuration: str | None) -> Resource:
     props = {"addonName": MONITORING_AGENT.chart, "addonVersion": "v1.7.0-eksbuild.1"}
     given = {} if configuration is None else {"configurationValues": configuration}
     return examples.resource("aws:eks/addon:Addon", "node-monitoring", {**props, **given})

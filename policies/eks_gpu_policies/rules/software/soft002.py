@@ -18,6 +18,7 @@ from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.reading import NotKnown
 from eks_gpu_policies import examples
 from eks_gpu_policies.readers.pool_software import own_device_plugin
+from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.rule import EVERYWHERE, Example, Outcome, Problem, Rule, Severity, Undecided, undecided
 from eks_gpu_policies.stack import Stack
 from eks_gpu_policies.subjects import GPU_POOLS
@@ -110,7 +111,7 @@ def _nobody(pool: Pool, stack: Stack) -> Outcome:
     )
 
 
-def _operator(**values: object) -> examples.Resource:
+def _operator(**values: object) -> Resource:
     settings = {"driver": {"enabled": False}, "toolkit": {"enabled": False}, **values}
     return examples.release("gpu-operator", GPU_OPERATOR.name, GPU_OPERATOR.version, values=settings)
 

@@ -21,6 +21,7 @@ from eks_gpu.planning.reading import attempt, need
 from eks_gpu_policies import examples
 from eks_gpu_policies.readers.drivers import brings_driver
 from eks_gpu_policies.readers.pool_software import auto_mode
+from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.rule import EVERYWHERE, Example, Outcome, Problem, Rule, Severity, Subjects, clauses, undecided
 from eks_gpu_policies.stack import Stack
 from eks_gpu_policies.subjects import GPU_POOLS
@@ -97,7 +98,7 @@ def _image(pool: Pool) -> str:
     return family_name(family) if isinstance(family, AmiFamily) or family is UBUNTU else "somebody's own"
 
 
-def _operator(**values: object) -> examples.Resource:
+def _operator(**values: object) -> Resource:
     return examples.release("gpu-operator", GPU_OPERATOR.name, GPU_OPERATOR.version, values=values)
 
 

@@ -24,6 +24,7 @@ from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.reading import need
 from eks_gpu_policies import examples
 from eks_gpu_policies.readers.pool_software import has_adapters, own_device_plugin
+from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.rule import EVERYWHERE, Example, Outcome, Problem, Rule, Severity, Subjects, undecided
 from eks_gpu_policies.stack import Stack
 from eks_gpu_policies.subjects import GPU_POOLS
@@ -159,7 +160,7 @@ def _fix(kept: list[_Kept]) -> str:
     return f"add {wanted} to {daemon.tolerations_at or 'its tolerations'} of {daemon.owner}"
 
 
-def _plugin(**values: object) -> examples.Resource:
+def _plugin(**values: object) -> Resource:
     return examples.release(
         "device-plugin",
         NVIDIA_DEVICE_PLUGIN.name,

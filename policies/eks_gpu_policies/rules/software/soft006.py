@@ -179,8 +179,8 @@ def _branch(pool: Pool, stack: Stack) -> tuple[int | NotKnown, str]:
     """Return the branch of a pool's driver, and what brings it: the operator, where it may, else the image."""
     for daemon in stack.daemon_reach.of_role(Role.DRIVER):
         if daemon.doubt is None and not need(attempt(daemon.opted_out, pool)):
-            version = stack.by_urn[daemon.urn].view.at("values", "driver", "version")
-            numbers = attempt(lambda place=version: _numbers(place.text()))
+            version = attempt(stack.by_urn[daemon.urn].view.at("values", "driver", "version").text)
+            numbers = None if isinstance(version, NotKnown) else _numbers(version)
             if isinstance(numbers, tuple):
                 return numbers[0], f"the operator {daemon.owner}"
     return attempt(branch_of_image, pool), "its image"
