@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from eks_gpu.cluster.add_ons import AddOns as AddOns
     from eks_gpu.cluster.add_ons import AddOnsArgs as AddOnsArgs
     from eks_gpu.cluster.add_ons import NodeAddOns as NodeAddOns
+    from eks_gpu.cluster.admission_policies import AdmissionPolicies as AdmissionPolicies
+    from eks_gpu.cluster.admission_policies import AdmissionPoliciesArgs as AdmissionPoliciesArgs
     from eks_gpu.cluster.control_plane import Cluster as Cluster
     from eks_gpu.cluster.control_plane import ClusterArgs as ClusterArgs
     from eks_gpu.cluster.network import Network as Network
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
 
 _HOMES: Final = {
     "eks_gpu.cluster.add_ons": ("AddOns", "AddOnsArgs", "NodeAddOns"),
+    "eks_gpu.cluster.admission_policies": ("AdmissionPolicies", "AdmissionPoliciesArgs"),
     "eks_gpu.cluster.control_plane": ("Cluster", "ClusterArgs"),
     "eks_gpu.cluster.network": ("Network", "NetworkArgs"),
     "eks_gpu.cluster.network_connection": ("NetworkConnection",),

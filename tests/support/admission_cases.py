@@ -293,7 +293,7 @@ def _images() -> Iterator[tuple[str, Manifest]]:
 
 
 def _users() -> Iterator[tuple[str, Manifest]]:
-    cpu = {"resources": {}}
+    cpu: Manifest = {"resources": {}}
     for value in ("all", "0,1", "void", "none", ""):
         env = [{"name": "NVIDIA_VISIBLE_DEVICES", "value": value}]
         yield f"visible devices {value!r}", _in("Pod", _pod({**cpu, "env": env}))
@@ -360,6 +360,36 @@ def _sharing_out() -> Iterator[tuple[str, Manifest]]:
         yield f"a range: {name}", _of("LimitRange", "v1", spec={"limits": [limit]})
 
 
+_REQUIREMENTS: Final[tuple[list[tuple[str, str, list[str]]], ...]] = (
+    [(labels.INSTANCE_TYPE, "In", ["m7i.xlarge"])],
+    [(labels.INSTANCE_TYPE, "In", ["m7i.xlarge", "p5.48xlarge"])],
+    [(labels.INSTANCE_TYPE, "In", ["g99.xlarge"])],
+    [(labels.INSTANCE_TYPE, "In", ["g4ad.xlarge"])],
+    [(labels.INSTANCE_FAMILY, "In", ["g5", "c7i"])],
+    [(labels.INSTANCE_FAMILY, "In", ["g4ad"])],
+    [(labels.INSTANCE_FAMILY, "In", ["p99"])],
+    [(labels.INSTANCE_FAMILY, "NotIn", ["g5"])],
+    [(labels.INSTANCE_CATEGORY, "In", ["c", "m"])],
+    [(labels.INSTANCE_CATEGORY, "In", ["g"])],
+    [(labels.INSTANCE_CATEGORY, "In", ["g"]), (labels.INSTANCE_FAMILY, "NotIn", ["g5"])],
+    [(labels.INSTANCE_GPU_NAME, "In", ["h100"])],
+    [(labels.INSTANCE_GPU_NAME, "In", ["mi300"])],
+    [(labels.INSTANCE_GPU_NAME, "Exists", [])],
+    [(labels.INSTANCE_GPU_NAME, "DoesNotExist", [])],
+    [(labels.INSTANCE_GPU_COUNT, "Gt", ["0"])],
+    [(labels.INSTANCE_GPU_COUNT, "Gt", ["8"])],
+    [(labels.INSTANCE_GPU_COUNT, "Lt", ["1"])],
+    [(labels.INSTANCE_GPU_MEMORY, "Gt", ["40000"]), (labels.INSTANCE_CPU, "Lt", ["9"])],
+    [(labels.INSTANCE_GPU_MANUFACTURER, "In", ["nvidia"]), (labels.ARCH, "In", ["arm64"])],
+    [(labels.INSTANCE_GPU_MANUFACTURER, "In", ["amd"])],
+    [(labels.ARCH, "In", ["amd64"])],
+    [(labels.INSTANCE_TYPE, "In", ["g5.xlarge"]), (labels.ZONE, "In", ["us-east-1a"])],
+    [("beta.kubernetes.io/instance-type", "In", ["g5.xlarge"])],
+    [("example.com/own", "In", ["x"]), (labels.INSTANCE_FAMILY, "In", ["p4d"])],
+)
+"""Requirements of node pools: GPU types by every way to name them, and ways to name none."""
+
+
 def _pools() -> Iterator[tuple[str, Manifest]]:
     gpu = {resources.GPU: "8"}
     for name, limits in {
@@ -376,33 +406,7 @@ def _pools() -> Iterator[tuple[str, Manifest]]:
     hard = {"key": resources.GPU, "value": "true", "effect": "NoExecute"}
     for name, taints in {"none": [], "own": [own], "soft": [soft], "hard": [hard], "both": [own, hard]}.items():
         yield f"a pool with taints: {name}", _pool(taints=taints)
-    for requirements in (
-        [(labels.INSTANCE_TYPE, "In", ["m7i.xlarge"])],
-        [(labels.INSTANCE_TYPE, "In", ["m7i.xlarge", "p5.48xlarge"])],
-        [(labels.INSTANCE_TYPE, "In", ["g99.xlarge"])],
-        [(labels.INSTANCE_TYPE, "In", ["g4ad.xlarge"])],
-        [(labels.INSTANCE_FAMILY, "In", ["g5", "c7i"])],
-        [(labels.INSTANCE_FAMILY, "In", ["g4ad"])],
-        [(labels.INSTANCE_FAMILY, "In", ["p99"])],
-        [(labels.INSTANCE_FAMILY, "NotIn", ["g5"])],
-        [(labels.INSTANCE_CATEGORY, "In", ["c", "m"])],
-        [(labels.INSTANCE_CATEGORY, "In", ["g"])],
-        [(labels.INSTANCE_CATEGORY, "In", ["g"]), (labels.INSTANCE_FAMILY, "NotIn", ["g5"])],
-        [(labels.INSTANCE_GPU_NAME, "In", ["h100"])],
-        [(labels.INSTANCE_GPU_NAME, "In", ["mi300"])],
-        [(labels.INSTANCE_GPU_NAME, "Exists", [])],
-        [(labels.INSTANCE_GPU_NAME, "DoesNotExist", [])],
-        [(labels.INSTANCE_GPU_COUNT, "Gt", ["0"])],
-        [(labels.INSTANCE_GPU_COUNT, "Gt", ["8"])],
-        [(labels.INSTANCE_GPU_COUNT, "Lt", ["1"])],
-        [(labels.INSTANCE_GPU_MEMORY, "Gt", ["40000"]), (labels.INSTANCE_CPU, "Lt", ["9"])],
-        [(labels.INSTANCE_GPU_MANUFACTURER, "In", ["nvidia"]), (labels.ARCH, "In", ["arm64"])],
-        [(labels.INSTANCE_GPU_MANUFACTURER, "In", ["amd"])],
-        [(labels.ARCH, "In", ["amd64"])],
-        [(labels.INSTANCE_TYPE, "In", ["g5.xlarge"]), (labels.ZONE, "In", ["us-east-1a"])],
-        [("beta.kubernetes.io/instance-type", "In", ["g5.xlarge"])],
-        [("example.com/own", "In", ["x"]), (labels.INSTANCE_FAMILY, "In", ["p4d"])],
-    ):
+    for requirements in _REQUIREMENTS:
         said = "; ".join(f"{key} {operator} {','.join(values)}" for key, operator, values in requirements)
         for limits, taints in ((None, [hard]), ({"cpu": "100"}, []), ({"cpu": "100"}, [own])):
             name = f"{'a' if limits is None else 'no'} limit, taints {[taint['key'] for taint in taints]}"

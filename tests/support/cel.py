@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import celpy
 from celpy import celtypes
+from celpy.adapter import json_to_cel
 
 from eks_gpu.planning.quantity import quantity
 from eks_gpu_policies.admission.said import Said
@@ -69,9 +70,9 @@ class Policy:
     def refusal(self, manifest: Mapping[str, Any]) -> str | None:
         """Return what it has against the creation of an object; None if it lets it in."""
         known: dict[str, Any] = {
-            "object": celpy.json_to_cel(dict(manifest)),
-            "oldObject": celpy.json_to_cel({"spec": {}}),
-            "request": celpy.json_to_cel({"operation": "CREATE"}),
+            "object": json_to_cel(dict(manifest)),
+            "oldObject": json_to_cel({"spec": {}}),
+            "request": json_to_cel({"operation": "CREATE"}),
             "variables": celtypes.MapType(),
         }
         if not all(condition.evaluate(known) for condition in self._conditions):

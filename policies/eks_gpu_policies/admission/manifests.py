@@ -23,8 +23,15 @@ API_VERSION: Final = "admissionregistration.k8s.io/v1"
 POLICY: Final = "ValidatingAdmissionPolicy"
 BINDING: Final = "ValidatingAdmissionPolicyBinding"
 
-EXEMPT_NAMESPACES: Final = (namespaces.KUBE_SYSTEM, namespaces.GPU_OPERATOR, namespaces.NVIDIA)
-"""Where what the cluster itself needs runs: nobody wants that refused in the night in which it must restart."""
+EXEMPT_NAMESPACES: Final = (
+    namespaces.KUBE_SYSTEM,
+    namespaces.GPU_OPERATOR,
+    namespaces.NVIDIA,
+    namespaces.GPU_VALIDATION,
+    namespaces.NODE_VALIDATION,
+)
+"""Where what the cluster itself needs runs: nobody wants that refused in the night in which it must restart. The
+software of the GPUs and what proves them see every GPU of a node and ask for none."""
 
 _ACTIONS: Final[Mapping[Level, tuple[str, ...]]] = MappingProxyType(
     {Level.MANDATORY: ("Deny", "Audit"), Level.ADVISORY: ("Warn", "Audit")}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, Final
 
 import pytest
@@ -36,7 +37,7 @@ def held(judge: Judge) -> Iterator[Judge]:
         judge.api.apply(bound)
     for said in SAID:
         wrong = next(case for case in CASES if case.concerns(said) and not obeys(said, case))
-        eventually(lambda said=said, wrong=wrong: _refuses(judge, said, wrong), f"{said.name} being held")
+        eventually(partial(_refuses, judge, said, wrong), f"{said.name} being held")
     yield judge
     for said in SAID:
         for kind in ("ValidatingAdmissionPolicyBinding", "ValidatingAdmissionPolicy"):

@@ -17,7 +17,7 @@ from tests.support.cel import Policy
 
 CASES: Final = (*edges(), *from_rules())
 _EVERY: Final = 8
-"""Of so many node pools one is asked about: each takes the interpreter a third of a second, for the catalogue it has."""
+"""Of so many node pools one is asked about: each takes the interpreter a third of a second, for its catalogue."""
 
 _EACH: Final = pytest.mark.parametrize("said", SAID, ids=lambda said: said.name)
 
