@@ -25,7 +25,10 @@ _OVER_TIME: Final = frozenset({"increase", "rate", "irate", "delta", "idelta", "
 _RATES: Final = frozenset({"increase", "rate", "irate"})
 _ABSENT: Final = frozenset({"absent", "absent_over_time"})
 _PASSES_ON: Final = frozenset({"max", "min", "sum", "avg", "group", "topk", "bottomk"})
+_KEEPS_VALUES: Final = frozenset({"max_over_time", "min_over_time", "last_over_time", "sum_over_time", "avg_over_time"})
 _ZERO: Final = frozenset({"0", "0.0"})
+_TRIVIAL: Final = _ZERO | {"1"}
+"""Numbers that are no codes of interest."""
 _ANY: Final = frozenset({"", ".*", ".+"})
 
 
@@ -77,6 +80,8 @@ def _about_any_xid(part: Node, rule: PrometheusRule) -> Iterator[Lie]:
     """Judge an alert's own comparison; a rule that records may leave the codes to the alerts that read it."""
     if not (rule.alerts and isinstance(part, Binary) and part.operator in COMPARISONS):
         return
+    if rule.tree is not None and any(_compares_with_a_code(other) for other in walk(rule.tree)):
+        return
     last = _asked_above_zero(part)
     if last is not None and last.name in facts.LAST_XID and not _asks_for_codes(last):
         yield Lie(
@@ -86,14 +91,24 @@ def _about_any_xid(part: Node, rule: PrometheusRule) -> Iterator[Lie]:
         )
 
 
+def _compares_with_a_code(part: Node) -> bool:
+    """Return whether a part compares the last XID, whose value is the code, with a number of interest."""
+    if not isinstance(part, Binary) or part.operator not in COMPARISONS:
+        return False
+    numbers = [side.text for side in (part.left, part.right) if isinstance(side, Literal)]
+    return bool(numbers) and not set(numbers) & _TRIVIAL and bool(names(part) & facts.LAST_XID)
+
+
 def _asked_above_zero(part: Binary) -> Selector | None:
     """Return the series of which a part asks only whether it is above zero."""
-    sides = {">": (part.left, part.right), "<": (part.right, part.left), "!=": (part.left, part.right)}
-    series, number = sides.get(part.operator, (part.left, part.left))
-    if not (isinstance(number, Literal) and number.text in _ZERO):
+    turned = part.operator in {"<", "<="}
+    series, number = (part.right, part.left) if turned else (part.left, part.right)
+    least = _TRIVIAL - _ZERO if part.operator in {">=", "<="} else _ZERO
+    if part.operator == "==" or not (isinstance(number, Literal) and number.text in least):
         return None
     while isinstance(series, Aggregation | Call):
-        if isinstance(series, Aggregation) and series.operator not in _PASSES_ON:
+        name = series.operator if isinstance(series, Aggregation) else series.function
+        if name not in _PASSES_ON | _KEEPS_VALUES:
             return None
         inner = [argument for argument in series.arguments if not isinstance(argument, Literal)]
         if len(inner) != 1:

@@ -9,6 +9,7 @@ from typing import Final
 from eks_gpu.facts import monitoring_charts as facts
 from eks_gpu.planning.reading import NotKnown, NotKnownError, View, attempt
 from eks_gpu_policies import charts, tokens
+from eks_gpu_policies.coverage import unseen
 from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.stack import Stack
 
@@ -120,10 +121,11 @@ def watched_elsewhere(stack: Stack) -> bool:
     return any(name in facts.ELSEWHERE_ADD_ONS for name in names)
 
 
-def unclear_charts(stack: Stack) -> tuple[NotKnown, ...]:
-    """Return what is not known about charts of which nobody can tell what they install."""
+def unclear_parts(stack: Stack) -> tuple[NotKnown, ...]:
+    """Return what is not known about charts and files of which nobody can tell what they install."""
     names = (attempt(charts.name, item) for item in stack.of_type(*sorted(tokens.HELM)))
-    return tuple(name for name in names if isinstance(name, NotKnown))
+    files = (what for what in unseen(stack) if stack.by_urn[what.source].type in tokens.YAML_FILES)
+    return (*(name for name in names if isinstance(name, NotKnown)), *files)
 
 
 def brings_definitions(stack: Stack) -> bool:

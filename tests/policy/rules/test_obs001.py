@@ -139,6 +139,14 @@ def test_a_chart_that_is_not_known_is_left_open() -> None:
     assert left_open(judge(odd, prometheus())) == ["chart"]
 
 
+def test_a_file_of_manifests_may_hold_whatever_is_missing() -> None:
+    file = examples.resource("kubernetes:yaml/v2:ConfigFile", "rest", {"file": "monitoring.yaml"})
+    for found in ((file,), (file, prometheus()), (file, operator(), prometheus())):
+        report = judge(*found, **NAMED)
+        assert report.findings == ()
+        assert "the objects in it" in {item.path for item in report.not_evaluated if item.rule == "OBS001"}
+
+
 def test_a_switch_that_is_not_known_is_left_open() -> None:
     half = operator(enabled=UNKNOWN)
     assert left_open(judge(half, **NAMED)) == ["values.dcgmExporter.enabled"]

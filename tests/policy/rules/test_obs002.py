@@ -153,12 +153,9 @@ BY_LABEL = 'kube_node_labels{label_gpu_type="a10g"} unless on (node) DCGM_FI_DEV
 
 
 def test_m07_labels_of_nodes_are_shown_only_when_kube_state_metrics_is_told() -> None:
-    said = messages(judge("OBS002", operator(), prometheus(), alerts(BY_LABEL)))
-    assert said == {
-        "alerts": [
-            "alert Alert0 reads label_gpu_type of kube_node_labels, which kube-state-metrics is not told to show"
-        ]
-    }
+    assert complaint(judge("OBS002", operator(), prometheus(), alerts(BY_LABEL))) == (
+        "alert Alert0 reads label_gpu_type of kube_node_labels, which kube-state-metrics is not told to show"
+    )
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from eks_gpu.planning.watching import Noticed, noticed
 from eks_gpu_policies import examples, tokens
 from eks_gpu_policies.readers.alerts import alerts_of
 from eks_gpu_policies.readers.exporters import Exporter, exporters
-from eks_gpu_policies.readers.monitoring import prometheuses, unclear_charts, watched_elsewhere
+from eks_gpu_policies.readers.monitoring import prometheuses, unclear_parts, watched_elsewhere
 from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.rule import (
     Example,
@@ -67,7 +67,7 @@ def _exporter(stack: Stack) -> Iterator[Outcome]:
             fix="leave dcgmExporter.enabled as it is, or install NVIDIA's dcgm-exporter chart beside it",
         )
         return
-    unclear = unclear_charts(stack)
+    unclear = unclear_parts(stack)
     for item in () if stack.options.monitoring_stack else prometheuses(stack):
         if unclear:
             yield undecided(unclear[0])
@@ -96,8 +96,9 @@ def _alerts(stack: Stack) -> Iterator[Outcome]:
     missing = sorted(_EVERYTHING - noticed(alerts.rules), key=list(Noticed).index)
     if not found or not missing:
         return
-    if alerts.unclear:
-        yield undecided(alerts.unclear[0])
+    unclear = (*alerts.unclear, *unclear_parts(stack))
+    if unclear:
+        yield undecided(unclear[0])
         return
     yield Problem(f"runs Prometheus without an alert on {_listed(missing)}", urn=found[0].resource.urn)
 
@@ -119,7 +120,7 @@ def _anything(stack: Stack) -> Iterator[Outcome]:
         return
     if any(True for _ in exporters(stack)):
         return
-    unclear = unclear_charts(stack)
+    unclear = unclear_parts(stack)
     if unclear:
         yield undecided(unclear[0])
     elif stack.options.environment_named:

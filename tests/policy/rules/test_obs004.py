@@ -1,0 +1,179 @@
+"""OBS004: Prometheus selects the scrape."""
+
+from __future__ import annotations
+
+import pytest
+
+from eks_gpu.facts.versions import KUBE_PROMETHEUS_STACK
+from eks_gpu.planning.unknown import UNKNOWN
+from eks_gpu_policies import examples, tokens
+from eks_gpu_policies.engine import evaluate
+from eks_gpu_policies.options import Options
+from eks_gpu_policies.report import Report
+from eks_gpu_policies.resource import Resource
+from eks_gpu_policies.rule import Environment
+from eks_gpu_policies.rules import BY_ID
+from tests.support.judging import TODAY, changed, complaint, judge, left_open, not_concerned, passes, unknown
+from tests.support.watching import CLUSTER, exporter, operator, prometheus
+
+EVERYTHING = {"prometheusSpec": {"serviceMonitorSelectorNilUsesHelmValues": False}}
+
+
+def monitor(**labels: str) -> Resource:
+    spec = {
+        "selector": {"matchLabels": {"app.kubernetes.io/name": "dcgm-exporter"}},
+        "endpoints": [{"port": "metrics"}],
+    }
+    metadata = {"name": "gpus", **({"labels": labels} if labels else {})}
+    return examples.resource(tokens.SERVICE_MONITOR, "gpus", {"metadata": metadata, "spec": spec})
+
+
+def selecting(**selector: object) -> Resource:
+    return prometheus(prometheus={"prometheusSpec": {"serviceMonitorSelector": selector}})
+
+
+# --- what kube-prometheus-stack selects by itself -----------------------------------------------------------------
+
+
+def test_m07_a_monitor_without_the_label_of_the_release_is_never_scraped() -> None:
+    report = judge("OBS004", prometheus(), monitor(app="dcgm-exporter"))
+    said = complaint(report)
+    assert said.startswith("labels its ServiceMonitor app=dcgm-exporter, and monitoring selects release=monitoring: ")
+    assert report.findings[0].fix.startswith("give it the label release=monitoring (metadata.labels), or let")
+    assert "no labels" in complaint(judge("OBS004", prometheus(), monitor()))
+
+
+def test_m07_with_the_label_of_the_release_it_passes() -> None:
+    assert passes(judge("OBS004", prometheus(), monitor(release="monitoring")))
+    assert "release=monitoring:" in complaint(judge("OBS004", prometheus(), monitor(release="prometheus")))
+
+
+def test_m07_a_prometheus_that_selects_everything_passes() -> None:
+    assert passes(judge("OBS004", prometheus(prometheus=EVERYTHING), monitor()))
+
+
+def test_m07_the_operators_monitor_carries_only_the_name_of_its_app() -> None:
+    report = judge("OBS004", prometheus(), operator())
+    assert complaint(report).startswith("labels its ServiceMonitor app=nvidia-dcgm-exporter, and monitoring selects")
+    assert "dcgmExporter.serviceMonitor.additionalLabels" in report.findings[0].fix
+    labelled = operator(serviceMonitor={"enabled": True, "additionalLabels": {"release": "monitoring"}})
+    assert passes(judge("OBS004", prometheus(), labelled))
+
+
+def test_m07_so_does_that_of_the_chart() -> None:
+    assert "app.kubernetes.io/instance=dcgm" in complaint(judge("OBS004", prometheus(), exporter()))
+    assert passes(
+        judge("OBS004", prometheus(), exporter(serviceMonitor={"additionalLabels": {"release": "monitoring"}}))
+    )
+
+
+@pytest.mark.parametrize("chart", [exporter(serviceMonitor={"enabled": False}), operator(enabled=False)])
+def test_a_chart_that_makes_no_monitor_is_not_concerned(chart: Resource) -> None:
+    assert not_concerned(judge("OBS004", prometheus(), chart))
+
+
+def test_a_charts_monitor_does_not_matter_beside_one_that_is_selected() -> None:
+    assert passes(judge("OBS004", prometheus(), operator(), monitor(release="monitoring")))
+
+
+# --- selectors of one's own ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("selector", "labels", "selected"),
+    [
+        ({"matchLabels": {"team": "ml"}}, {"team": "ml", "app": "x"}, True),
+        ({"matchLabels": {"team": "ml"}}, {"team": "web"}, False),
+        ({"matchExpressions": [{"key": "team", "operator": "In", "values": ["ml", "web"]}]}, {"team": "ml"}, True),
+        ({"matchExpressions": [{"key": "team", "operator": "In", "values": ["web"]}]}, {"team": "ml"}, False),
+        ({"matchExpressions": [{"key": "team", "operator": "NotIn", "values": ["web"]}]}, {}, True),
+        ({"matchExpressions": [{"key": "team", "operator": "Exists"}]}, {"team": "x"}, True),
+        ({"matchExpressions": [{"key": "team", "operator": "Exists"}]}, {}, False),
+        ({"matchExpressions": [{"key": "team", "operator": "DoesNotExist"}]}, {"team": "x"}, False),
+    ],
+)
+def test_m07_a_selector_of_ones_own_counts(selector: dict[str, object], labels: dict[str, str], selected: bool) -> None:
+    assert passes(judge("OBS004", selecting(**selector), monitor(**labels))) is selected
+
+
+def test_a_prometheus_resource_selects_nothing_unless_it_says_so() -> None:
+    def own(**spec: object) -> Resource:
+        return examples.resource(tokens.PROMETHEUS, "own", {"metadata": {"name": "own"}, "spec": spec})
+
+    assert passes(judge("OBS004", own(serviceMonitorSelector={}), monitor()))
+    assert "own selects nothing" in complaint(judge("OBS004", own(), monitor(a="b")))
+    wanted = own(serviceMonitorSelector={"matchLabels": {"a": "b"}})
+    assert passes(judge("OBS004", wanted, monitor(a="b")))
+    assert "own selects a=b" in complaint(judge("OBS004", wanted, monitor()))
+
+
+def test_one_prometheus_of_several_is_enough() -> None:
+    second = examples.release(
+        "second", KUBE_PROMETHEUS_STACK.name, KUBE_PROMETHEUS_STACK.version, values={"prometheus": EVERYTHING}
+    )
+    assert passes(judge("OBS004", prometheus(), second, monitor()))
+
+
+# --- the kind itself -----------------------------------------------------------------------------------------------
+
+
+def test_m07_a_monitor_in_a_new_cluster_without_its_kind_fails() -> None:
+    said = complaint(judge("OBS004", CLUSTER, monitor()))
+    assert said == "needs the kind ServiceMonitor, which nothing in the stack brings to the cluster that it makes"
+    assert "needs the kind ServiceMonitor" in complaint(judge("OBS004", CLUSTER, exporter()))
+
+
+@pytest.mark.parametrize(
+    "brings",
+    [
+        examples.release("crds", "prometheus-operator-crds", "24.0.0"),
+        examples.resource("kubernetes:yaml/v2:ConfigFile", "crds", {"file": "bundle.yaml"}),
+        examples.resource(tokens.DEFINITION, "crd", {"spec": {"group": "monitoring.coreos.com"}}),
+    ],
+    ids=["chart", "file", "definition"],
+)
+def test_whatever_may_bring_the_kind_passes(brings: Resource) -> None:
+    report = judge("OBS004", CLUSTER, brings, monitor())
+    assert (report.passed, report.findings) == (1, ())
+
+
+def test_in_a_cluster_that_is_there_it_is_left_open() -> None:
+    assert left_open(judge("OBS004", monitor())) == ["kind"]
+
+
+def test_the_operators_default_monitor_without_prometheus_is_left_open() -> None:
+    assert left_open(judge("OBS004", CLUSTER, operator())) == ["kind"]
+
+
+# --- what is not known ----------------------------------------------------------------------------------------------
+
+
+def test_labels_selectors_and_names_that_are_not_known_are_left_open() -> None:
+    assert left_open(judge("OBS004", prometheus(), unknown(monitor(), "metadata.labels"))) == ["metadata.labels"]
+    path = "values.prometheus.prometheusSpec.serviceMonitorSelector"
+    assert left_open(judge("OBS004", selecting(matchLabels=UNKNOWN), monitor(a="b"))) == [f"{path}.matchLabels"]
+    unnamed = changed(prometheus(), "name", None)
+    assert left_open(judge("OBS004", unnamed, monitor(release="monitoring"))) == ["name"]
+
+
+def test_a_chart_that_is_not_known_may_bring_the_kind() -> None:
+    odd = unknown(examples.release("odd", "odd", "1"), "chart")
+    report = judge("OBS004", CLUSTER, odd, monitor())
+    assert report.findings == ()
+    assert {item.path for item in report.not_evaluated} == {"chart"}
+
+
+def test_monitors_of_other_things_are_not_looked_at() -> None:
+    spec = {"selector": {"matchLabels": {"app": "web"}}}
+    web = examples.resource(tokens.SERVICE_MONITOR, "web", {"metadata": {"name": "web"}, "spec": spec})
+    assert not_concerned(judge("OBS004", prometheus(), web))
+
+
+def test_on_manifests_it_speaks_only_beside_a_prometheus() -> None:
+    def on_manifests(*found: Resource) -> Report:
+        options = Options(manifests_only=True)
+        return evaluate(found, environment=Environment.PROD, rules=(BY_ID["OBS004"],), today=TODAY, options=options)
+
+    assert not_concerned(on_manifests(monitor()))
+    own = examples.resource(tokens.PROMETHEUS, "own", {"spec": {"serviceMonitorSelector": {"matchLabels": {"a": "b"}}}})
+    assert "own selects a=b" in complaint(on_manifests(monitor(), own))
