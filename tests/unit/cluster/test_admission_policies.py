@@ -4,6 +4,7 @@ import copy
 from typing import Any
 
 import pulumi
+import pulumi_kubernetes as k8s
 import pytest
 
 from eks_gpu.cluster.admission_policies import AdmissionPolicies, AdmissionPoliciesArgs
@@ -18,7 +19,7 @@ BINDING = "kubernetes:admissionregistration.k8s.io/v1:ValidatingAdmissionPolicyB
 
 def built(given: list[dict[str, Any]], *, outputs: bool = False) -> Recording:
     def program() -> None:
-        ready = pulumi.ComponentResource("test:index:Ready", "ready")
+        ready = k8s.core.v1.Namespace("ready")
         place = cluster(outputs=outputs, ready=(ready,))
         AdmissionPolicies("admission", AdmissionPoliciesArgs(cluster=place, manifests=given))
 
