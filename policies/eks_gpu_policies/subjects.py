@@ -9,6 +9,7 @@ from eks_gpu.planning.pod_template import PodTemplate, WorkloadKind
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.reading import need
 from eks_gpu_policies import tokens
+from eks_gpu_policies.readers.karpenter import is_auto_mode
 from eks_gpu_policies.readers.training import training_of
 from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.rule import Subjects
@@ -25,6 +26,10 @@ def _is_gpu_pool(pool: Pool, stack: Stack) -> bool:
     return stack.is_gpu_pool(pool)
 
 
+def _makes_gpu_nodes(pool: Pool, stack: Stack) -> bool:
+    return stack.is_gpu_pool(pool) and not is_auto_mode(stack.by_urn[pool.urn].view)
+
+
 def _asks_gpu(pod: PodTemplate, _stack: Stack) -> bool:
     return pod.asks_gpu
 
@@ -34,6 +39,10 @@ def _is_gpu_inference(pod: PodTemplate, _stack: Stack) -> bool:
 
 
 GPU_POOLS: Final = Subjects[Pool]("GPU pools", _WITH_TEMPLATES, lambda stack: stack.pools, _is_gpu_pool)
+GPU_NODE_MAKERS: Final = Subjects[Pool](
+    "GPU pools but those of EKS Auto Mode", _WITH_TEMPLATES, lambda stack: stack.pools, _makes_gpu_nodes
+)
+"""Pools whose image, disks, network and boot somebody chooses; Auto Mode chooses them itself."""
 GPU_NODE_POOLS: Final = Subjects[Pool](
     "Karpenter's GPU node pools", frozenset({tokens.NODE_POOL}), lambda stack: stack.node_pools(), _is_gpu_pool
 )

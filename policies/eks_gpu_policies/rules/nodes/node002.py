@@ -17,7 +17,7 @@ from eks_gpu.planning.volume import Volume
 from eks_gpu_policies import examples
 from eks_gpu_policies.rule import PRODUCTION_ONLY, Example, Outcome, Problem, Rule, Severity, Undecided
 from eks_gpu_policies.stack import Stack
-from eks_gpu_policies.subjects import GPU_POOLS
+from eks_gpu_policies.subjects import GPU_NODE_MAKERS
 
 SLOWEST_MIB: Final = 250
 """MiB/s. A pull and its unpacking write an image of 15 GB at least once: a minute at this speed."""
@@ -98,7 +98,7 @@ RULE: Final = Rule(
     ),
     lessons=("N01", "N08"),
     levels=PRODUCTION_ONLY,
-    looks_at=GPU_POOLS,
+    looks_at=GPU_NODE_MAKERS,
     check=_check,
     failing=Example((_SLOW, examples.node_group(_SLOW))),
     passing=Example((_SOUND, examples.node_group(_SOUND))),

@@ -16,7 +16,7 @@ from eks_gpu_policies import examples
 from eks_gpu_policies.readers.user_data import HIGH, LOW, UserData, user_data_of
 from eks_gpu_policies.rule import PRODUCTION_ONLY, Example, Outcome, Problem, Rule, Severity, Undecided
 from eks_gpu_policies.stack import Stack
-from eks_gpu_policies.subjects import GPU_POOLS
+from eks_gpu_policies.subjects import GPU_NODE_MAKERS
 
 LARGE_GIB: Final = 200
 """A volume of this size holds a dozen model servers' images; the kubelet's own thresholds then do."""
@@ -93,7 +93,7 @@ RULE: Final = Rule(
     ),
     lessons=("N02",),
     levels=PRODUCTION_ONLY,
-    looks_at=GPU_POOLS,
+    looks_at=GPU_NODE_MAKERS,
     check=_check,
     failing=Example((_SILENT, examples.node_group(_SILENT))),
     passing=Example((_PRUNED, examples.node_group(_PRUNED))),

@@ -13,7 +13,7 @@ from eks_gpu.planning.reading import need
 from eks_gpu_policies import examples
 from eks_gpu_policies.rule import PRODUCTION_ONLY, Example, Outcome, Problem, Rule, Severity, clauses
 from eks_gpu_policies.stack import Stack
-from eks_gpu_policies.subjects import GPU_POOLS
+from eks_gpu_policies.subjects import GPU_NODE_MAKERS
 
 _MOVING: Final = ("recommended", "latest", "current")
 """Words of the parameters that lead to whatever is newest: AWS's two, and Canonical's."""
@@ -85,7 +85,7 @@ RULE: Final = Rule(
     ),
     lessons=("N07", "G07"),
     levels=PRODUCTION_ONLY,
-    looks_at=GPU_POOLS,
+    looks_at=GPU_NODE_MAKERS,
     check=_check,
     failing=Example((_TEMPLATE, examples.node_group(_TEMPLATE, releaseVersion=None))),
     passing=Example((_TEMPLATE, examples.node_group(_TEMPLATE))),

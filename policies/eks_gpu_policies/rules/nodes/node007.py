@@ -19,7 +19,7 @@ from eks_gpu.planning.reading import need
 from eks_gpu_policies import examples
 from eks_gpu_policies.rule import EVERYWHERE, Example, Outcome, Problem, Rule, Severity, clauses
 from eks_gpu_policies.stack import Stack
-from eks_gpu_policies.subjects import GPU_POOLS
+from eks_gpu_policies.subjects import GPU_NODE_MAKERS
 
 _ENDED: Final = "Amazon Linux 2, of which EKS publishes no images since November 2025"
 _AL2_PREFIX: Final = "AL2_"
@@ -117,7 +117,7 @@ RULE: Final = Rule(
     ),
     lessons=("N07", "G02"),
     levels=EVERYWHERE,
-    looks_at=GPU_POOLS,
+    looks_at=GPU_NODE_MAKERS,
     check=_check,
     failing=Example((_TEMPLATE, examples.node_group(_TEMPLATE, amiType="AL2023_x86_64_STANDARD"))),
     passing=Example((_TEMPLATE, examples.node_group(_TEMPLATE))),

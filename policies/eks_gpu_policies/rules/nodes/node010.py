@@ -18,7 +18,7 @@ from eks_gpu_policies.readers.reservations import Placement, Target, placement_o
 from eks_gpu_policies.rule import EVERYWHERE, Example, Outcome, Problem, Rule, Severity, clauses, undecided
 from eks_gpu_policies.rules.nodes.reserved_capacity import mismatches
 from eks_gpu_policies.stack import Stack
-from eks_gpu_policies.subjects import GPU_POOLS
+from eks_gpu_policies.subjects import GPU_NODE_MAKERS
 
 _BLOCK: Final = "CAPACITY_BLOCK"
 _MARKET: Final = "capacity-block"
@@ -167,7 +167,7 @@ RULE: Final = Rule(
     fix="give pool and reservation the same zone, instance type and number, as reservation in GpuNodeGroup does",
     lessons=("N11",),
     levels=EVERYWHERE,
-    looks_at=GPU_POOLS,
+    looks_at=GPU_NODE_MAKERS,
     check=_check,
     failing=_example("us-east-1b"),
     passing=_example("us-east-1a"),

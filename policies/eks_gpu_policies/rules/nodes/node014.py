@@ -20,7 +20,7 @@ from eks_gpu_policies.readers.network_interfaces import Interface, adapters_give
 from eks_gpu_policies.readers.security_groups import lacks, node_groups_of
 from eks_gpu_policies.rule import EVERYWHERE, Example, Outcome, Problem, Rule, Severity, Subjects, clauses
 from eks_gpu_policies.stack import Stack
-from eks_gpu_policies.subjects import GPU_POOLS
+from eks_gpu_policies.subjects import GPU_NODE_MAKERS
 
 _Subject = Pool | PodTemplate
 _FIRST: Final = (0, 0)
@@ -35,7 +35,7 @@ def _subjects(stack: Stack) -> Iterator[_Subject]:
 def _concerns(subject: _Subject, stack: Stack) -> bool:
     if isinstance(subject, PodTemplate):
         return subject.asks_gpu and resources.EFA in subject.extended_resources
-    return stack.is_gpu_pool(subject)
+    return GPU_NODE_MAKERS.concerns(subject, stack)
 
 
 def _check(subject: _Subject, stack: Stack) -> Iterator[Outcome]:
@@ -173,7 +173,7 @@ RULE: Final = Rule(
     ),
     lessons=("G09",),
     levels=EVERYWHERE,
-    looks_at=Subjects("GPU pools, and pods with adapters", GPU_POOLS.types, _subjects, _concerns),
+    looks_at=Subjects("GPU pools, and pods with adapters", GPU_NODE_MAKERS.types, _subjects, _concerns),
     check=_check,
     failing=_group(4, "g5.2xlarge"),
     passing=_group(4, "p4d.24xlarge"),

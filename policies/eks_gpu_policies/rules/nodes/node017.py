@@ -16,7 +16,7 @@ from eks_gpu_policies import examples
 from eks_gpu_policies.readers.user_data import user_data_of
 from eks_gpu_policies.rule import Example, Outcome, Problem, Rule, Severity, clauses
 from eks_gpu_policies.stack import Stack
-from eks_gpu_policies.subjects import GPU_POOLS
+from eks_gpu_policies.subjects import GPU_NODE_MAKERS
 
 _COMMAND: Final = re.compile(r"(?:^|[;&|(\s/\"'`])(dnf|yum|microdnf|apt|apt-get|aptitude|zypper)\s+([^;&|]*)")
 _UPGRADES: Final = frozenset(
@@ -120,7 +120,7 @@ RULE: Final = Rule(
     ),
     fix=f"take the command out of the user data; {_BY_IMAGE}",
     lessons=("N07", "G05"),
-    looks_at=GPU_POOLS,
+    looks_at=GPU_NODE_MAKERS,
     check=_check,
     failing=Example((_CHANGED, examples.node_group(_CHANGED))),
     passing=Example((_SOUND, examples.node_group(_SOUND))),
