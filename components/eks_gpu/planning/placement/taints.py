@@ -33,7 +33,7 @@ class Consents:
     def _tolerates(self, taint: Taint) -> bool:
         if not isinstance(self.tolerations, NotKnown) and any(_consents(each, taint) for each in self.tolerations):
             return True
-        if taint.effect is Effect.NO_SCHEDULE and taint.key in need(self.extended):
+        if taint.effect is Effect.NO_SCHEDULE and "/" in taint.key and taint.key in need(self.extended):
             return True
         need(self.tolerations)
         return False
