@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import datetime as dt
-import json
-import os
 from pathlib import Path
 
-from eks_gpu.cli.exit_codes import CannotRun
+from eks_gpu.cli import configuring
 from eks_gpu.cli.program import Recorded
 from eks_gpu.planning.duration import seconds
 from eks_gpu.recording import RecordedResource
-from eks_gpu_policies.configuration import Configuration, ConfigurationError, Given, configure, read_given
+from eks_gpu_policies.configuration import Configuration
 from eks_gpu_policies.engine import evaluate
-from eks_gpu_policies.report import PACK, Report
+from eks_gpu_policies.report import Report
 from eks_gpu_policies.resource import Resource
-from eks_gpu_policies.rules import BY_ID, RULES
+from eks_gpu_policies.rules import RULES
 
 
 def judge(recorded: Recorded, environment: str | None = None, pack_config: Path | None = None) -> Report:
@@ -38,21 +36,7 @@ def judge(recorded: Recorded, environment: str | None = None, pack_config: Path 
 
 def configured(recorded: Recorded, environment: str | None = None, pack_config: Path | None = None) -> Configuration:
     """Return everything that a run on a recorded stack is told besides its resources."""
-    try:
-        given = Given() if pack_config is None else read_given(_json(pack_config), PACK, BY_ID)
-        options = {**given.options, **({"environment": environment} if environment else {})}
-        return configure(options, os.environ, recorded.config, given.levels, BY_ID)
-    except ConfigurationError as error:
-        raise CannotRun(str(error)) from error
-
-
-def _json(path: Path) -> object:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise CannotRun(f"{path} cannot be read: {error.strerror}") from error
-    except ValueError as error:
-        raise CannotRun(f"{path} is no JSON: {error}") from error
+    return configuring.configured(environment, pack_config, recorded.config)
 
 
 def as_resource(recorded: RecordedResource) -> Resource:

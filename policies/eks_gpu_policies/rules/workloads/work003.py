@@ -1,4 +1,8 @@
-"""WORK003: GPU requests equal limits, whole."""
+"""WORK003: GPU requests equal limits, whole.
+
+It is often said that the API server takes a Deployment all the same. It does not: it judges the templates of its own
+kinds as it judges pods (kube-apiserver v1.35.0, held by tests/e2e/admission). It cannot judge those of other kinds.
+"""
 
 from __future__ import annotations
 
@@ -46,8 +50,9 @@ RULE: Final = Rule(
     title="GPU requests equal limits, whole",
     severity=Severity.HIGH,
     why=(
-        "GPUs are extended resources: the API server refuses a pod whose request has no equal limit or is no whole "
-        "number. A Deployment is accepted all the same and then never makes a pod."
+        "GPUs are extended resources: the API server refuses a pod, or a workload of its own kinds, whose request has "
+        "no equal limit or is no whole number, in the middle of an update. Kinds that others define (a RayCluster, a "
+        "JobSet) it accepts, and they never make a pod."
     ),
     fix=f"write {resources.GPU} once, under limits, as a whole number; share a GPU by MIG, MPS or time-slicing instead",
     lessons=("W01",),
