@@ -93,8 +93,6 @@ class ChartDaemons:
     read_until: tuple[int, ...] | None = None
     """The newest release line whose values were read; of a later one nothing is assumed. None where the line has been
     the same for years."""
-    labels_gpu_nodes: bool = False
-    """Whether its controller labels the nodes that look like GPU nodes."""
 
 
 TOLERATES_GPU: Mapping[str, str] = MappingProxyType(

@@ -160,7 +160,10 @@ NODE_EXPORTERS: Final = (
     *(
         ChartDaemons(
             chart=chart,
-            defaults={switch[0]: {"enabled": True}, "prometheus-node-exporter": _NODE_EXPORTER_DEFAULTS},
+            defaults={
+                switch[0]: {"enabled": True},
+                "prometheus-node-exporter": {"enabled": True, **_NODE_EXPORTER_DEFAULTS},
+            },
             daemon_sets=(
                 DaemonSet(
                     name="prometheus-node-exporter",

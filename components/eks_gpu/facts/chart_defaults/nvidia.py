@@ -146,7 +146,6 @@ def _operand(
 OPERATOR: Final = ChartDaemons(
     chart=GPU_OPERATOR.name,
     read_until=(26, 7),
-    labels_gpu_nodes=True,
     defaults={
         "clusterPolicy": {"deployCR": True},
         "gpuCluster": {"deployCR": False},
