@@ -11,7 +11,11 @@ from eks_gpu.facts.gpu_software import RUNTIME_CLASS, RUNTIME_HANDLER
 from eks_gpu.facts.versions import DCGM_EXPORTER, GPU_OPERATOR, NVIDIA_DEVICE_PLUGIN
 from eks_gpu.planning.unknown import UNKNOWN
 from eks_gpu_policies import examples, tokens
+from eks_gpu_policies.options import Options
 from eks_gpu_policies.resource import Resource
+from eks_gpu_policies.rule import Undecided
+from eks_gpu_policies.rules import BY_ID
+from eks_gpu_policies.stack import Stack
 from tests.support.judging import changed, complaint, judge, left_open, messages, not_concerned, passes, unknown
 
 CLASS = examples.resource(
@@ -137,6 +141,12 @@ def test_g03_the_sharing_configuration_comes_before_who_reads_it(release: Resour
 
 def test_g03_a_configuration_that_is_elsewhere_is_left_open() -> None:
     assert left_open(judge("SOFT001", CLASS, plugin(CLASS, config={"name": "other"}))) == ["values.config.name"]
+
+
+def test_manifests_have_no_order_and_a_cluster_that_may_hold_the_class() -> None:
+    for resources, open_ in (((CLASS, pod()), []), ((pod(),), [Undecided])):
+        stack = Stack(resources, Options(manifests_only=True))
+        assert [type(outcome) for outcome in BY_ID["SOFT001"].check(stack.whole, stack)] == open_
 
 
 def test_an_unknown_class_is_left_open() -> None:

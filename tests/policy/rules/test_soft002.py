@@ -120,6 +120,12 @@ def test_g02_software_without_an_owner_offers_no_gpu() -> None:
     assert "though dcgm-exporter of exporter is meant for it" in complaint(judge(RULE, CLUSTER, exporter, pool()))
 
 
+def test_g02_in_a_cluster_made_elsewhere_an_owner_may_be_there_unless_the_operator_was_told_not_to_be() -> None:
+    exporter = examples.release("exporter", DCGM_EXPORTER.name, DCGM_EXPORTER.version)
+    assert left_open(judge(RULE, exporter, pool())) == ["GPU software"]
+    assert "nobody offers the GPUs" in complaint(judge(RULE, operator(devicePlugin={"enabled": False}), pool()))
+
+
 def test_pools_without_any_gpu_software_are_left_open() -> None:
     assert left_open(judge(RULE, CLUSTER, pool())) == ["GPU software"]
 

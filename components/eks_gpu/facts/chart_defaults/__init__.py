@@ -36,6 +36,7 @@ IMAGES: Final[tuple[tuple[str, Role], ...]] = (
     ("node-exporter", Role.NODE_EXPORTER),
     ("fluent-bit", Role.LOGS),
     ("fluentd", Role.LOGS),
+    ("fluentd-kubernetes-daemonset", Role.LOGS),
     ("promtail", Role.LOGS),
     ("filebeat", Role.LOGS),
     ("vector", Role.LOGS),

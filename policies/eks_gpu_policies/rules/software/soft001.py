@@ -14,6 +14,7 @@ from typing import Final
 from eks_gpu.facts.ami import AmiFamily
 from eks_gpu.facts.gpu_software import RUNTIME_CLASS, RUNTIME_HANDLER
 from eks_gpu.facts.versions import DCGM_EXPORTER, GPU_OPERATOR, NVIDIA_DEVICE_PLUGIN
+from eks_gpu.planning.pod_template import PodTemplate
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.reading import NotKnown, View, attempt, need
 from eks_gpu_policies import charts, examples, tokens
@@ -48,13 +49,18 @@ def _names_class(stack: Stack) -> Iterator[bool]:
 
 
 def _check(_whole: Whole, stack: Stack) -> Iterator[Outcome]:
+    operator, releases = attempt(_operator, stack), _gpu_releases(stack)
     yield from clauses(
         _unclear_releases(stack),
-        *(_owner(item, stack) for item in stack.of_type(tokens.RUNTIME_CLASS)),
-        *(_chart_user(item, stack) for item in _gpu_releases(stack)),
-        *(_pod_user(pod.urn, pod.runtime_class, stack) for pod in stack.pods),
-        *(_sharing(item, stack) for item in _gpu_releases(stack)),
+        *(_owner(item, operator, stack) for item in stack.of_type(tokens.RUNTIME_CLASS)),
+        *(_chart_user(item, operator, stack) for item in releases),
+        *(_pod_user(pod, operator, stack) for pod in stack.pods),
+        *(_sharing(item, stack) for item in releases),
     )
+
+
+_Operator = tuple[Resource, str] | NotKnown | None
+"""The GPU Operator of the stack with the RuntimeClass that it owns, if there is one."""
 
 
 def _gpu_releases(stack: Stack) -> tuple[Resource, ...]:
@@ -77,9 +83,9 @@ def _operator(stack: Stack) -> tuple[Resource, str] | None:
     return None
 
 
-def _owner(runtime_class: Resource, stack: Stack) -> Iterator[Outcome]:
+def _owner(runtime_class: Resource, found: _Operator, stack: Stack) -> Iterator[Outcome]:
     name = runtime_class.kubernetes_name()
-    operator = _operator(stack)
+    operator = need(found)
     if operator is not None and name == operator[1]:
         yield Problem(
             f"makes the RuntimeClass {name}, which the GPU Operator ({operator[0].name}) makes as well: it overwrites "
@@ -101,22 +107,22 @@ def _family(pool: Pool) -> object:
     return need(need(pool.image).family)
 
 
-def _chart_user(release: Resource, stack: Stack) -> Iterator[Outcome]:
+def _chart_user(release: Resource, operator: _Operator, stack: Stack) -> Iterator[Outcome]:
     path = _CHART_VALUES.get(charts.name(release) or "")
     name = charts.values(release).at(*path).text() if path else None
     if name:
-        yield from _user(_User(release, name), stack)
+        yield from _user(_User(release, name), operator, stack)
 
 
-def _pod_user(urn: str, runtime_class: object, stack: Stack) -> Iterator[Outcome]:
-    name = need(runtime_class)
-    if isinstance(name, str) and name:
-        yield from _user(_User(stack.by_urn[urn], name), stack)
+def _pod_user(pod: PodTemplate, operator: _Operator, stack: Stack) -> Iterator[Outcome]:
+    name = need(pod.runtime_class)
+    if name:
+        yield from _user(_User(stack.by_urn[pod.urn], name), operator, stack)
 
 
-def _user(user: _User, stack: Stack) -> Iterator[Outcome]:
+def _user(user: _User, found: _Operator, stack: Stack) -> Iterator[Outcome]:
     owners = stack.named(tokens.RUNTIME_CLASS, user.runtime_class)
-    operator = _operator(stack)
+    operator = need(found)
     if operator is not None and user.runtime_class == operator[1]:
         yield from _ordered(user, operator[0], stack)
     elif owners:
@@ -127,7 +133,7 @@ def _user(user: _User, stack: Stack) -> Iterator[Outcome]:
 
 
 def _ordered(user: _User, owner: Resource, stack: Stack) -> Iterator[Outcome]:
-    if not stack.reaches(user.resource.urn, owner.urn):
+    if not stack.options.manifests_only and not stack.reaches(user.resource.urn, owner.urn):
         yield Problem(
             f"uses the RuntimeClass {user.runtime_class} but does not depend on {owner.name}, which makes it: "
             "that it comes later is luck",
@@ -136,7 +142,7 @@ def _ordered(user: _User, owner: Resource, stack: Stack) -> Iterator[Outcome]:
 
 
 def _missing(user: _User, stack: Stack) -> Iterator[Outcome]:
-    if _gpu_releases(stack) or stack.of_type(*sorted(tokens.CLUSTERS)):
+    if not stack.options.manifests_only and (_gpu_releases(stack) or stack.of_type(*sorted(tokens.CLUSTERS))):
         yield Problem(
             f"uses the RuntimeClass {user.runtime_class}, which nothing in the stack makes: its pods are rejected",
             urn=user.resource.urn,

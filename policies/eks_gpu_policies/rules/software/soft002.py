@@ -102,7 +102,8 @@ def _several(pool: Pool, owners: list[_Owner]) -> Problem:
 def _nobody(pool: Pool, stack: Stack) -> Outcome:
     software = [daemon for daemon in stack.daemon_reach.distinct if daemon.role in GPU_ROLES]
     here = [daemon for daemon in software if not daemon.opted_out(pool)]
-    if not here or stack.options.manifests_only:
+    certain = stack.daemon_reach.circumstances.complete or any(daemon.by_operator for daemon in here)
+    if not here or not certain or stack.options.manifests_only:
         return Undecided("GPU software", f"what offers the GPUs of {pool.name} is not in the stack")
     return Problem(
         f"nobody offers the GPUs of {pool.name}, though {here[0].name} of {here[0].owner} is meant for it: its "
