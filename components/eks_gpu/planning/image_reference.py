@@ -13,7 +13,7 @@ _WORDS: Final = re.compile(r"[^a-z0-9]+")
 _BUILD: Final = re.compile(r"(?<![0-9a-z])(?=[a-f]*[0-9])[0-9a-f]{7,64}(?![0-9a-z])|[0-9]{8}")
 """A commit or a date: a tag that has one is of one build (``nightly-5f0ac2c``, ``2.9.0.dev20260801``)."""
 
-PLACEHOLDERS: Final = ("{{", "${", "$(")
+PLACEHOLDERS: Final = ("{{", "${", "$(", "<")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,11 @@ class ImageReference:
             return None
         return f"has the tag {self.tag}, which is moved with each build"
 
+    @property
+    def is_pause(self) -> bool:
+        """Whether it is Kubernetes' program that does nothing, on whatever registry."""
+        return self.is_of("pause")
+
     def is_of(self, repository: str) -> bool:
         """Return whether it is of a repository (``nvidia/tritonserver``), on whatever registry or mirror."""
         return f"/{self.repository}".endswith(f"/{repository}")
@@ -55,5 +60,5 @@ def image_reference(text: str) -> ImageReference:
 
 
 def is_filled_in_later(text: str) -> bool:
-    """Return whether a reference has a placeholder for what only a later step knows (Argo, ``envsubst``)."""
+    """Return whether a reference has a placeholder for what only a later step knows (Argo, ``envsubst``, a reader)."""
     return any(mark in text for mark in PLACEHOLDERS)

@@ -176,6 +176,11 @@ def test_g03_plain_gpus_on_a_sliced_dynamic_pool_fail_above_the_physical_count_o
     assert passes(judge("SHARE005", renamed("false"), pool("g5.12xlarge", None), pod(resources.GPU, 4)))
 
 
+def test_g03_an_overlay_tells_karpenter_of_shares_under_their_own_name() -> None:
+    added = overlay(resources.GPU, (labels.INSTANCE_FAMILY, "In", "g5"), amount=4)
+    assert passes(judge("SHARE005", renamed("false"), GATE, pool("g5.xlarge", None), added, pod(resources.GPU, 2)))
+
+
 def test_g04_single_partitions_on_a_dynamic_pool_fail_above_the_physical_count_only() -> None:
     assert passes(judge("SHARE005", SINGLE, pool(), pod(resources.GPU, 8)))
     assert "(8 on pool)" in complaint(judge("SHARE005", SINGLE, pool(), pod(resources.GPU, 9)))

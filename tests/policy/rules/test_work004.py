@@ -128,6 +128,12 @@ def test_pods_of_charts_and_of_the_system_are_not_concerned() -> None:
     assert not_concerned(judge("WORK004", web(ANY, priorityClassName="system-cluster-critical")))
 
 
+def test_pods_under_nvidias_runtime_and_unfinished_templates_are_not_concerned() -> None:
+    assert not_concerned(judge("WORK004", web(GPU, runtimeClassName="nvidia")))
+    executor = {"spec": {"containers": [{"name": "spark-kubernetes-executor"}], "tolerations": [GPU]}}
+    assert not_concerned(judge("WORK004", examples.resource("kubernetes:core/v1:Pod", "executor", executor)))
+
+
 def test_a_launcher_beside_its_gpu_workers_passes_and_rays_head_does_not() -> None:
     boxes = {
         "Launcher": [{"name": "launcher", "image": "nccl-tests:1"}],

@@ -73,6 +73,11 @@ def test_w07_a_limit_lets_a_small_request_grow() -> None:
     assert "has 1 CPU for each GPU" in complaint(judge("WORK010", held, pool("g5.2xlarge")))
 
 
+def test_a_placeholder_that_computes_nothing_is_not_concerned() -> None:
+    resting = changed(server({"cpu": "1"}), "spec.template.spec.containers.0.image", "registry.k8s.io/pause:3.10.1")
+    assert not_concerned(judge("WORK010", resting))
+
+
 def test_w07_so_much_that_gpus_are_left_over_fails() -> None:
     greedy = server({"cpu": "30", "memory": "32Gi"})
     message = complaint(judge("WORK010", greedy, pool("g5.12xlarge", "g5.24xlarge")))

@@ -57,7 +57,7 @@ def test_a_container_that_names_no_image_is_left_to_whoever_fills_it_in() -> Non
     assert passes(judge("WORK013", server(None)))
 
 
-@pytest.mark.parametrize("image", ["{{inputs.parameters.image}}", "registry/${IMAGE}", "$(IMAGE)"])
+@pytest.mark.parametrize("image", ["{{inputs.parameters.image}}", "registry/${IMAGE}", "$(IMAGE)", "<image>"])
 def test_a_placeholder_is_left_open(image: str) -> None:
     assert left_open(judge("WORK013", server(image))) == ["spec.template.spec.containers[0].image"]
 

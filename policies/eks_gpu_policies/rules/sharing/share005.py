@@ -19,7 +19,7 @@ from eks_gpu.planning.pod_template import PodTemplate, WorkloadKind
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.quantity import quantity
 from eks_gpu.planning.reading import NotKnown, NotKnownError, attempt, need
-from eks_gpu.planning.slices import no_shares, no_slices, profile_of
+from eks_gpu.planning.slices import adds, no_shares, no_slices, profile_of
 from eks_gpu_policies import examples
 from eks_gpu_policies.readers.mig_files import operators, own_layouts
 from eks_gpu_policies.readers.provisioners import buys_for, claims_devices
@@ -134,8 +134,8 @@ def _shares(pool: Pool, stack: Stack) -> str | None:
 def _whole(asked: int, pod: PodTemplate, stack: Stack) -> Iterator[Outcome]:
     """Judge plain GPUs that are shares or slices in truth, of which Karpenter knows the physical count only."""
     pools = stack.landing(pod) if asked > 1 else ()
-    limits = {pool.name: _believed(pool) for pool in pools}
-    if limits and all(limit is not None and asked > limit for limit in limits.values()):
+    limits = {pool.name: attempt(_believed, pool) for pool in pools}
+    if limits and all(isinstance(limit, int) and asked > limit for limit in limits.values()):
         believed = ", ".join(f"{limit} on {name}" for name, limit in limits.items())
         yield Problem(
             f"asks {asked} {resources.GPU} of GPUs that are shared or partitioned; Karpenter believes that a node has "
@@ -149,7 +149,7 @@ def _believed(pool: Pool) -> int | None:
     passes_for_gpus = (isinstance(split, Shares) and split.resource == resources.GPU) or (
         isinstance(split, Partitions) and split.strategy == mig.SINGLE
     )
-    if not passes_for_gpus or attempt(lambda: pool.static) is not False:
+    if not passes_for_gpus or pool.static or any(adds(each, resources.GPU, pool) for each in need(pool.overlays)):
         return None
     return max((kind.gpu_count for kind in pool.gpu_types), default=0)
 

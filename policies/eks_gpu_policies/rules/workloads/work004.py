@@ -2,7 +2,8 @@
 
 What keeps a pod off is its node selector or its required affinity. Where the stack has GPU pools, they tell; where it
 has none, the selector's own words do. Pods that the cluster cannot do without are let anywhere by their authors on
-purpose, and so is the pod that starts a gang of GPU pods and ends with it.
+purpose, and so is the pod that starts a gang of GPU pods and ends with it. A pod under NVIDIA's runtime is meant for
+GPU nodes, whatever it asks; and a template without an image is completed by somebody else (Spark).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from eks_gpu.facts import labels
+from eks_gpu.facts.gpu_software import RUNTIME_CLASS
 from eks_gpu.facts.taints import GPU, Effect
 from eks_gpu.facts.versions import CHARTS
 from eks_gpu.planning.gpu_marks import keeps_off_gpu_nodes
@@ -31,7 +33,9 @@ _KEEPING_OFF: Final = frozenset({None, "", Effect.NO_SCHEDULE.value})
 def _concerned(pod: PodTemplate, _stack: Stack) -> bool:
     if pod.owner_kind == _DAEMON_SET or _consent(pod) is None or pod.asks_gpu:
         return False
-    return not _is_of_known_chart(pod) and pod.spec["priorityClassName"].text() not in _SYSTEM
+    if _is_of_known_chart(pod) or pod.spec["priorityClassName"].text() in _SYSTEM:
+        return False
+    return need(pod.runtime_class) != RUNTIME_CLASS and any(need(container.image) for container in need(pod.containers))
 
 
 def _consent(pod: PodTemplate) -> str | None:

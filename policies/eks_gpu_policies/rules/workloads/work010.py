@@ -12,6 +12,7 @@ from typing import Final
 from eks_gpu.facts import resources
 from eks_gpu.facts.instances import CATALOGUE, InstanceType
 from eks_gpu.planning.feeding import INFERENCE, TRAINING, Portion, Range, floor, stranded, used
+from eks_gpu.planning.image_reference import image_reference
 from eks_gpu.planning.placement import requests
 from eks_gpu.planning.pod_template import Container, PodTemplate, WorkloadKind
 from eks_gpu.planning.quantity import gib, quantity
@@ -26,9 +27,14 @@ _RANGES: Final = {WorkloadKind.INFERENCE: INFERENCE, WorkloadKind.TRAINING: TRAI
 
 def _has_whole_gpus(pod: PodTemplate, stack: Stack) -> bool:
     asked = {name for container in pod.all_containers for name in container.gpu_resources}
-    if asked != {resources.GPU} or need(pod.kind) not in _RANGES:
+    if asked != {resources.GPU} or need(pod.kind) not in _RANGES or _does_nothing(pod):
         return False
     return all(pool.split is None or isinstance(pool.split, NotKnown) for pool in stack.landing(pod))
+
+
+def _does_nothing(pod: PodTemplate) -> bool:
+    """Return whether a pod only keeps a place: its image computes nothing."""
+    return all(image_reference(need(container.image)).is_pause for container in pod.gpu_containers)
 
 
 def _check(pod: PodTemplate, stack: Stack) -> Iterator[Outcome]:
