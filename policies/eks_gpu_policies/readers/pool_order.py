@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Final
 from weakref import WeakKeyDictionary
 
-from eks_gpu.planning.placement import Placement, admits, types_selected
+from eks_gpu.planning.placement import admits
 from eks_gpu.planning.pod_template import PodTemplate
 from eks_gpu.planning.pool import Pool, PoolKind
 from eks_gpu.planning.reading import NotKnown, NotKnownError, attempt, need
-from eks_gpu_policies.readers.work_at_risk import gpus_of
+from eks_gpu_policies.readers.work_at_risk import likely_types
 from eks_gpu_policies.stack import Stack
 
 DEAR: Final = 3
@@ -102,24 +102,19 @@ def _sortable(name: str | NotKnown) -> str:
 
 def _offer(pool: Pool, pod: PodTemplate, stack: Stack) -> Offer | None:
     resource = stack.by_urn[pool.urn]
-    price, preference = _price(pool, pod, stack.placed(pod, pool))
+    kinds = likely_types(pod, pool, stack)
+    price = min((kind.usd_per_hour for kind in kinds if kind.usd_per_hour is not None), default=None)
     if price is None or resource.view.at("spec", "replicas").exists:
         return None
     name = attempt(resource.kubernetes_name)
     own = resource.view.at("metadata", "name").not_known() if name is None else name
-    return Offer(pool, resource.view.at("spec", "weight").integer() or _UNSET, own, price, preference)
+    return Offer(
+        pool, resource.view.at("spec", "weight").integer() or _UNSET, own, price, _preference(pod, pool, stack)
+    )
 
 
-def _price(pool: Pool, pod: PodTemplate, placement: Placement) -> tuple[float | None, int]:
-    """Return the price of the cheapest type that admits a pod, with the weight of the preferences that are met.
-
-    Where nobody can tell which types have room beside everything else, those count that have GPUs enough.
-    """
-    if placement.unclear is None:
-        return placement.usd_per_hour, max((item.preference for item in placement.candidates), default=0)
-    gpus = gpus_of(pod)
-    kinds = (kind for kind in types_selected(pool, pod) if kind.gpu_count >= gpus)
-    return min((kind.usd_per_hour for kind in kinds if kind.usd_per_hour is not None), default=None), 0
+def _preference(pod: PodTemplate, pool: Pool, stack: Stack) -> int:
+    return max((item.preference for item in stack.placed(pod, pool).candidates), default=0)
 
 
 def _names_known(found: list[Offer]) -> None:

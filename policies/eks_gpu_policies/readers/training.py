@@ -179,7 +179,7 @@ def _is_certain(pods: tuple[PodTemplate, ...], owner: View) -> bool | None:
 
 
 def _words(container: Container) -> str:
-    return " ".join((container.name, need(container.image), *told_to(container.place)))
+    return " ".join((need(container.image), *told_to(container.place)))
 
 
 # --- along the way from an object to its pods ------------------------------------------------------------------------

@@ -6,7 +6,9 @@ import math
 from collections.abc import Iterator
 
 from eks_gpu.facts import resources
+from eks_gpu.facts.instances import InstanceType
 from eks_gpu.planning.disruption import HOUR, MINUTE, hours
+from eks_gpu.planning.placement import types_selected
 from eks_gpu.planning.pod_template import PodTemplate
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.quantity import quantity
@@ -38,7 +40,7 @@ def _per_hour(training: Training, stack: Stack) -> float | None:
     prices = [
         instance.usd_per_hour * gpus / instance.gpu_count
         for pool in stack.landing(training.pod)
-        for instance in stack.placed(training.pod, pool).types
+        for instance in likely_types(training.pod, pool, stack)
         if instance.usd_per_hour is not None and instance.gpu_count
     ]
     return min(prices) * training.count if prices and gpus else None
@@ -53,6 +55,18 @@ def _gpus(pod: PodTemplate) -> Iterator[float]:
     for container in need(pod.containers):
         asked = need(container.limits).get(resources.GPU) or need(container.requests).get(resources.GPU) or "0"
         yield float(quantity(asked) or 0)
+
+
+def likely_types(pod: PodTemplate, pool: Pool, stack: Stack) -> tuple[InstanceType, ...]:
+    """Return the instance types of a pool that admit a pod, for a price.
+
+    Where nobody can tell which have room beside everything else, those count that have GPUs enough.
+    """
+    placement = stack.placed(pod, pool)
+    if placement.unclear is None:
+        return placement.types
+    gpus = gpus_of(pod)
+    return tuple(kind for kind in types_selected(pool, pod) if kind.gpu_count >= gpus)
 
 
 def has_room(pool: Pool, pod: PodTemplate, stack: Stack) -> bool:
