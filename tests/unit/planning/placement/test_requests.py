@@ -87,9 +87,8 @@ def test_what_is_not_known_is_not_taken_for_nothing() -> None:
 
 
 def test_nothing_is_not_asked_for_and_gpus_come_first() -> None:
-    asks = demand(
-        pod(box(100, **{resources.MEMORY: "1", resources.GPU: "1", "example.com/fuse": "0", "a/b": "1"}))
-    ).asks
+    more = {resources.MEMORY: "1", resources.GPU: "1", "example.com/fuse": "0", "a/b": "1"}
+    asks = demand(pod(box(100, more))).asks
     assert asks == ((resources.GPU, 1), (resources.CPU, 100), (resources.MEMORY, 1), ("a/b", 1))
 
 
