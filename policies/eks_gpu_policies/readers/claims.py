@@ -73,7 +73,7 @@ class Storage:
         found: dict[str, dict[int, PodTemplate]] = {}
         for number, pod in enumerate(self._pods):
             for volume in _volumes(pod):
-                for claim in self._named(pod, volume):
+                for claim in self._mounted(pod, volume):
                     found.setdefault(claim.urn, {})[number] = pod
         return {urn: tuple(users.values()) for urn, users in found.items()}
 
@@ -93,7 +93,7 @@ class Storage:
     def _file_systems_of_pod(self, pod: PodTemplate) -> Iterator[Resource]:
         owner = self._program.by_urn[pod.urn]
         for volume in _volumes(pod):
-            for claim in self._named(pod, volume):
+            for claim in self._mounted(pod, volume):
                 yield from self.file_systems_of(_claim(claim))
             if _is_inline(volume):
                 yield from self._efs_behind(owner, "spec")
@@ -112,8 +112,8 @@ class Storage:
             if named:
                 return named[0]
             raise NotKnownError(pod.spec["volumes"].not_known(f"{volume} is not among them"))
-        own = self._named(pod, found) or self._computed(owner, found)
-        if not own:
+        own = self._mounted(pod, found)
+        if len(own) != 1:
             place = found.place.at("persistentVolumeClaim", "claimName")
             raise NotKnownError(place.not_known("the claim is not in the stack"))
         return _claim(own[0])
@@ -126,12 +126,37 @@ class Storage:
         owner = self._program.by_urn[pod.urn]
         return tuple(claim for claim in self._program.named(tokens.CLAIM, name) if same_namespace(claim, owner))
 
-    def _computed(self, owner: Resource, volume: PodVolume) -> tuple[Resource, ...]:
-        """Return the one claim that a workload takes the name of from, when that is not known yet."""
-        if not isinstance(attempt(lambda: volume.claim), NotKnown):
-            return ()
-        sources = self._program.computed_from(owner, "spec", tokens.CLAIM)
-        return sources if len(sources) == 1 else ()
+    def _mounted(self, pod: PodTemplate, volume: PodVolume) -> tuple[Resource, ...]:
+        """Return the same, or those that the workload was computed from where the volume's name is not known yet."""
+        if isinstance(attempt(lambda: volume.claim), NotKnown):
+            return self._program.computed_from(self._program.by_urn[pod.urn], "spec", tokens.CLAIM)
+        return self._named(pod, volume)
+
+    @cached_property
+    def unclear(self) -> tuple[tuple[PodTemplate, NotKnown], ...]:
+        """The pods of which nobody can tell what they mount, with what would have to be known."""
+        return tuple(self._unclear())
+
+    def _unclear(self) -> Iterator[tuple[PodTemplate, NotKnown]]:
+        for pod in self._pods:
+            if isinstance(pod.volumes, NotKnown):
+                yield pod, pod.volumes
+            for volume in _volumes(pod):
+                name = attempt(lambda volume=volume: volume.claim)  # type: ignore[misc]
+                if isinstance(name, NotKnown) and not self._mounted(pod, volume):
+                    yield pod, name
+
+    def unclear_ways(self, file_system: Resource) -> Iterator[NotKnown]:
+        """Yield the names that are not known, of what stands between a file system and the pods that may mount it."""
+        for token, prop in ((tokens.STORAGE_CLASS, "parameters"), (tokens.VOLUME, "spec")):
+            for item in self._program.of_type(token):
+                if file_system in self._efs_behind(item, prop):
+                    yield from _unknown(attempt(item.kubernetes_name))
+        for claim in self.claims:
+            if file_system in self.file_systems_of(claim):
+                yield from _unknown(attempt(claim.metadata["name"].text))
+            elif isinstance(attempt(lambda claim=claim: claim.class_name), NotKnown):  # type: ignore[misc]
+                yield from _unknown(attempt(self.class_of, claim))
 
     def class_of(self, claim: Claim) -> Resource:
         """Return a claim's StorageClass: by literal name, else by what the claim was computed from.
@@ -153,7 +178,7 @@ class Storage:
 
         Raises ``NotKnownError`` where the class is neither in the stack nor one that every cluster of EKS has.
         """
-        found = self._class_or_name(claim)
+        found = self.class_or_name(claim)
         if isinstance(found, Resource):
             return found.view["provisioner"].text()
         return storage.EBS_DRIVER if found in _CLASSES_ON_EBS else None
@@ -162,13 +187,16 @@ class Storage:
         """Return whether a claim is bound before any pod mounts it; raise ``NotKnownError`` when nobody can tell."""
         if claim.spec["volumeName"].exists:
             return True
-        found = self._class_or_name(claim)
+        found = self.class_or_name(claim)
         if isinstance(found, Resource):
             return found.view["volumeBindingMode"].text() != storage.WAIT_FOR_FIRST_CONSUMER
         return found not in _CLASSES_ON_EBS
 
-    def _class_or_name(self, claim: Claim) -> Resource | str | None:
-        """Return the class that a claim gets, by name where it is no resource; None for no class at all."""
+    def class_or_name(self, claim: Claim) -> Resource | str | None:
+        """Return the class that a claim gets, by name where it is no resource; None for no class at all.
+
+        Raises ``NotKnownError`` where the class is neither in the stack nor one that every cluster of EKS has.
+        """
         name = attempt(lambda: claim.class_name)
         if name is None:
             return self.classes.default
@@ -241,6 +269,11 @@ def _is_inline(volume: PodVolume) -> bool:
     """Return whether a pod mounts a file system by itself, without a claim."""
     driver = attempt(volume.place.at("csi", "driver").text)
     return driver == storage.EFS_DRIVER or isinstance(volume.place["nfs"].data, Mapping)
+
+
+def _unknown(value: object) -> Iterator[NotKnown]:
+    if isinstance(value, NotKnown):
+        yield value
 
 
 def _once(*resources: Resource) -> tuple[Resource, ...]:

@@ -110,7 +110,9 @@ def test_plain_manifests_have_no_order() -> None:
 
 def test_a_claim_name_that_is_not_known_yet_comes_from_the_claim() -> None:
     unclear = changed(SERVER, "spec.template.spec.volumes.1.persistentVolumeClaim.claimName", UNKNOWN)
-    assert not_concerned(judge("STOR004", CLASS, CLAIM, unclear))
+    assert passes(judge("STOR004", CLASS, CLAIM, examples.resource(unclear.type, "llm", unclear.props, spec=(CLAIM,))))
+    place = "spec.template.spec.volumes[1].persistentVolumeClaim.claimName"
+    assert left_open(judge("STOR004", CLASS, CLAIM, unclear)) == [place]
 
 
 def test_claims_of_other_stacks_are_not_concerned() -> None:

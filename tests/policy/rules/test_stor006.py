@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ from eks_gpu_policies.resource import Resource
 from tests.support.judging import changed, complaint, judge, left_open, not_concerned, passes
 
 
-def on_disk(path: str = f"{NVME_MOUNTS}/0", **pod: object) -> Resource:
+def on_disk(path: str = f"{NVME_MOUNTS}/0", **pod: Any) -> Resource:
     return examples.deployment(volumes=[{"name": "scratch", "hostPath": {"path": path}}], **pod)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import pytest
 
@@ -25,7 +26,7 @@ MODEL = "meta-llama/Llama-3.1-70B-Instruct"
 PATIENT = 100_000
 
 
-def probe(failures: int, delay: int = 15, period: int = 10) -> dict[str, object]:
+def probe(failures: int, delay: int = 15, period: int = 10) -> dict[str, Any]:
     return {"initialDelaySeconds": delay, "periodSeconds": period, "failureThreshold": failures}
 
 
@@ -162,7 +163,7 @@ def test_w05_a_model_in_the_image_is_read_from_the_image_volume() -> None:
         {"startupProbe": {**probe(60), "failureThreshold": UNKNOWN}},
     ],
 )
-def test_what_nobody_can_tell_is_left_open(settings: dict[str, object]) -> None:
+def test_what_nobody_can_tell_is_left_open(settings: dict[str, Any]) -> None:
     assert len(left_open(on(server(**settings), *examples.model_cache()))) == 1
 
 
@@ -188,13 +189,17 @@ def test_training_is_not_concerned() -> None:
 
 
 def rollout(
-    mib_per_second: int, *, deadline: int | None = None, timeout: float | None = None, **annotations: str
+    mib_per_second: int,
+    *,
+    deadline: int | None = None,
+    timeout: float | None = None,
+    annotations: dict[str, str] | None = None,
 ) -> Report:
     """Judge a Deployment of 140 GB of weights and 15.5 GB of image, from a pending pod to a ready one."""
     template = examples.launch_template(blockDeviceMappings=[examples.volume(throughput=mib_per_second)])
     group = examples.node_group(template, scalingConfig={"minSize": 1, "maxSize": 9})
     pod = declared(server(), model=str(140 * GB), image="15.5G")
-    pod = changed(changed(pod, "spec.progressDeadlineSeconds", deadline), "metadata.annotations", annotations)
+    pod = changed(changed(pod, "spec.progressDeadlineSeconds", deadline), "metadata.annotations", annotations or {})
     pod = dataclasses.replace(pod, create_timeout_seconds=timeout)
     return judge("WORK007", *examples.model_cache(), template, group, pod)
 
@@ -213,9 +218,11 @@ def test_w04_pulumi_waits_no_longer_unless_it_is_told_to() -> None:
     assert "Pulumi's wait (customTimeouts or pulumi.com/timeoutSeconds) allows 600 s" in complaint(
         rollout(125, deadline=1200)
     )
-    assert passes(rollout(125, deadline=1200, **{labels.TIMEOUT_SECONDS: "1200"}))
-    assert passes(rollout(125, deadline=1200, **{labels.SKIP_AWAIT: "true"}))
-    assert "allows 900 s" in complaint(rollout(125, deadline=1200, timeout=900, **{labels.TIMEOUT_SECONDS: "1200"}))
+    assert passes(rollout(125, deadline=1200, annotations={labels.TIMEOUT_SECONDS: "1200"}))
+    assert passes(rollout(125, deadline=1200, annotations={labels.SKIP_AWAIT: "true"}))
+    assert "allows 900 s" in complaint(
+        rollout(125, deadline=1200, timeout=900, annotations={labels.TIMEOUT_SECONDS: "1200"})
+    )
 
 
 def test_w04_a_faster_volume_shortens_it() -> None:
@@ -292,7 +299,7 @@ def test_w05_a_surge_without_a_spare_gpu_never_ends() -> None:
         {"rollingUpdate": {"maxUnavailable": "50%"}},
     ],
 )
-def test_w05_an_update_that_stops_a_pod_first_needs_no_spare_gpu(strategy: dict[str, object]) -> None:
+def test_w05_an_update_that_stops_a_pod_first_needs_no_spare_gpu(strategy: dict[str, Any]) -> None:
     assert passes(update(nodes=2, replicas=2, **strategy))
 
 

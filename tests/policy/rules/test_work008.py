@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from eks_gpu.facts import declarations, resources
@@ -12,18 +14,18 @@ from tests.support.judging import changed, complaint, judge, left_open, not_conc
 from tests.support.objects import objects
 
 MODEL = "meta-llama/Llama-3.1-70B-Instruct"
-SCRATCH = {"emptyDir": {}}
+SCRATCH: dict[str, Any] = {"emptyDir": {}}
 TOKEN = {"name": "HF_TOKEN", "valueFrom": {"secretKeyRef": {"name": "hub", "key": "token"}}}
 CLAIM = {"persistentVolumeClaim": {"claimName": "models"}}
 
 
-def env(**values: str) -> list[dict[str, object]]:
+def env(**values: str) -> list[dict[str, Any]]:
     return [{"name": name, "value": value} for name, value in values.items()]
 
 
 def server(
     path: str | None = None,
-    volume: dict[str, object] | None = None,
+    volume: dict[str, Any] | None = None,
     init: list[object] | None = None,
     **settings: object,
 ) -> Resource:
@@ -31,7 +33,7 @@ def server(
     volumes = [] if path is None else [{"name": "models", **(CLAIM if volume is None else volume)}]
     mounts = [] if path is None else [{"name": "models", "mountPath": path}]
     container = examples.container(**{"args": ["--model", MODEL], "volumeMounts": mounts, **settings})
-    pod = {} if init is None else {"initContainers": init}
+    pod: dict[str, Any] = {} if init is None else {"initContainers": init}
     return examples.deployment(container, volumes=volumes, **pod)
 
 
@@ -45,7 +47,7 @@ def test_w05_a_server_that_downloads_into_itself_fails_with_what_a_restart_costs
 def test_w05_an_empty_dir_is_no_cache() -> None:
     message = complaint(judge("WORK008", server("/root/.cache/huggingface", SCRATCH)))
     assert "is on the volume models (emptyDir), which goes with the pod" in message
-    ephemeral = {"ephemeral": {"volumeClaimTemplate": {"spec": {}}}}
+    ephemeral: dict[str, Any] = {"ephemeral": {"volumeClaimTemplate": {"spec": {}}}}
     assert "(ephemeral)" in complaint(judge("WORK008", server("/root/.cache/huggingface", ephemeral)))
 
 
@@ -58,7 +60,7 @@ def test_w05_an_empty_dir_is_no_cache() -> None:
         {"nfs": {"server": "fs-1", "path": "/"}},
     ],
 )
-def test_w05_what_outlives_the_pod_is_a_cache(volume: dict[str, object]) -> None:
+def test_w05_what_outlives_the_pod_is_a_cache(volume: dict[str, Any]) -> None:
     assert passes(judge("WORK008", server("/root/.cache/huggingface", volume)))
 
 
@@ -81,7 +83,7 @@ def test_w05_what_outlives_the_pod_is_a_cache(volume: dict[str, object]) -> None
         ("/data", {"image": "ghcr.io/huggingface/text-generation-inference:3.3.4"}),
     ],
 )
-def test_w05_the_cache_is_where_the_server_is_told_to_keep_downloads(path: str, settings: dict[str, object]) -> None:
+def test_w05_the_cache_is_where_the_server_is_told_to_keep_downloads(path: str, settings: dict[str, Any]) -> None:
     assert passes(judge("WORK008", server(path, **settings)))
 
 
@@ -96,7 +98,7 @@ def test_w05_the_cache_is_where_the_server_is_told_to_keep_downloads(path: str, 
         ("/root/.cache/vllm", {}),
     ],
 )
-def test_w05_a_claim_that_is_mounted_elsewhere_does_not_help(path: str, settings: dict[str, object]) -> None:
+def test_w05_a_claim_that_is_mounted_elsewhere_does_not_help(path: str, settings: dict[str, Any]) -> None:
     assert "at every start" in complaint(judge("WORK008", server(path, **settings)))
 
 
@@ -128,7 +130,7 @@ def test_w05_the_deepest_mount_over_the_cache_counts() -> None:
         {"args": ["trtllm-serve", "serve", MODEL], "image": "nvcr.io/nvidia/tensorrt-llm/release:1.0.0"},
     ],
 )
-def test_w05_a_name_on_a_hub_is_a_download_however_it_is_given(settings: dict[str, object]) -> None:
+def test_w05_a_name_on_a_hub_is_a_download_however_it_is_given(settings: dict[str, Any]) -> None:
     assert f"downloads {MODEL} (140 GB)" in complaint(judge("WORK008", server(**settings)))
 
 
@@ -138,10 +140,14 @@ def test_w05_who_needs_the_hubs_token_downloads() -> None:
 
 
 def test_w05_a_microservice_of_nvidia_fetches_from_its_own_hub() -> None:
-    nim = {"image": "nvcr.io/nim/meta/llama-3.1-8b-instruct:1.8.0", "args": None, "env": env(NGC_API_KEY="x")}
+    nim: dict[str, Any] = {
+        "image": "nvcr.io/nim/meta/llama-3.1-8b-instruct:1.8.0",
+        "args": None,
+        "env": env(NGC_API_KEY="x"),
+    }
     assert "/opt/nim/.cache is in the container itself" in complaint(judge("WORK008", server(**nim)))
     assert passes(judge("WORK008", server("/opt/nim/.cache", **nim)))
-    elsewhere = {**nim, "env": env(NGC_API_KEY="x", NIM_CACHE_PATH="/models")}
+    elsewhere: dict[str, Any] = {**nim, "env": env(NGC_API_KEY="x", NIM_CACHE_PATH="/models")}
     assert passes(judge("WORK008", server("/models", **elsewhere)))
 
 
@@ -159,7 +165,7 @@ def test_w05_a_microservice_of_nvidia_fetches_from_its_own_hub() -> None:
         {"args": None},
     ],
 )
-def test_w05_models_of_a_folder_a_bucket_or_the_image_are_no_download(settings: dict[str, object]) -> None:
+def test_w05_models_of_a_folder_a_bucket_or_the_image_are_no_download(settings: dict[str, Any]) -> None:
     assert passes(judge("WORK008", server(**settings)))
 
 
@@ -204,7 +210,7 @@ def test_what_only_the_cluster_knows_is_left_open() -> None:
     home = {"name": "HF_HOME", "valueFrom": {"configMapKeyRef": {"name": "hub", "key": "home"}}}
     place = "spec.template.spec.containers[0]"
     assert left_open(judge("WORK008", server(env=[home]))) == [f"{place}.env[0].valueFrom"]
-    from_map = {"envFrom": [{"configMapRef": {"name": "hub"}}]}
+    from_map: dict[str, Any] = {"envFrom": [{"configMapRef": {"name": "hub"}}]}
     assert left_open(judge("WORK008", server("/models", **from_map))) == [f"{place}.envFrom"]
     assert "at every start" in complaint(judge("WORK008", server(**from_map)))
 

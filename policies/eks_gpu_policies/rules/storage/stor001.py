@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from eks_gpu.facts.storage import EFS_ACCESS_POINTS, EFS_DRIVER
+from eks_gpu.facts.storage import EFS_ACCESS_POINTS, EFS_DRIVER, PROVISIONING_MODES
 from eks_gpu.planning.reading import View
 from eks_gpu.planning.unknown import UNKNOWN
 from eks_gpu_policies import examples, tokens
@@ -33,8 +33,9 @@ def _check(storage_class: Resource, _stack: Stack) -> Iterator[Outcome]:
 
 def _mode(parameters: View) -> Iterator[Outcome]:
     mode = parameters["provisioningMode"].text()
-    if mode != EFS_ACCESS_POINTS:
-        yield Problem(f"has provisioningMode {mode or 'unset'}; the driver knows only {EFS_ACCESS_POINTS}")
+    if mode not in PROVISIONING_MODES:
+        known = " and ".join(PROVISIONING_MODES)
+        yield Problem(f"has provisioningMode {mode or 'unset'}; the driver knows only {known}")
 
 
 def _file_system(parameters: View) -> Iterator[Outcome]:

@@ -99,8 +99,9 @@ def _same_class(claim: Claim, stack: Stack) -> Iterator[Outcome]:
 
 def _on_ebs(claim: Claim, stack: Stack) -> bool:
     """Return whether a claim is known to be on EBS. A class that nobody knows is another clause's business."""
-    provisioner = attempt(stack.storage.provisioner_of, claim)
-    return isinstance(provisioner, str) and provisioner in storage.EBS_DRIVERS
+    if isinstance(attempt(stack.storage.class_or_name, claim), NotKnown):
+        return False
+    return stack.storage.provisioner_of(claim) in storage.EBS_DRIVERS
 
 
 def _is_block(claim: Claim) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from eks_gpu.facts import labels
-from eks_gpu.planning.reading import attempt
+from eks_gpu.planning.reading import NotKnownError, attempt
 from eks_gpu_policies import examples, tokens
 from eks_gpu_policies.readers.claims import Claim
 from eks_gpu_policies.resource import Resource
@@ -21,7 +21,12 @@ _BUNDLES: Final = tokens.YAML_FILES | tokens.HELM
 
 
 def _is_mounted(claim: Claim, stack: Stack) -> bool:
-    return not stack.options.manifests_only and claim.urn in stack.storage.pods_by_claim
+    if stack.options.manifests_only or claim.urn in stack.storage.pods_by_claim:
+        return not stack.options.manifests_only
+    claim.metadata["name"].text()
+    for _, what in stack.storage.unclear:
+        raise NotKnownError(what)
+    return False
 
 
 def _check(claim: Claim, stack: Stack) -> Iterator[Outcome]:

@@ -13,7 +13,7 @@ from eks_gpu.facts import declarations, storage
 from eks_gpu.facts.images import GB
 from eks_gpu.planning.model_source import bytes_to_read
 from eks_gpu.planning.pod_template import Container, PodTemplate, WorkloadKind
-from eks_gpu.planning.reading import View, attempt, need
+from eks_gpu.planning.reading import NotKnown, NotKnownError, View, attempt, need
 from eks_gpu.planning.start_up import start_up_budget
 from eks_gpu_policies import examples, tokens
 from eks_gpu_policies.readers.start_up import file_system_speed, startup_probe
@@ -25,10 +25,28 @@ _HOUR: Final = 3600
 _TIERS: Final = {"transitionToIa": "Infrequent Access", "transitionToArchive": "Archive"}
 
 
+def _asks_gpu(pod: PodTemplate) -> bool | NotKnown:
+    return attempt(lambda: pod.asks_gpu)
+
+
 def _readers(file_system: Resource, stack: Stack) -> tuple[PodTemplate, ...]:
     """Return the GPU pods that mount a file system."""
     pods = stack.storage.pods_by_file_system.get(file_system.urn, ())
-    return tuple(pod for pod in pods if attempt(lambda pod=pod: pod.asks_gpu) is True)  # type: ignore[misc]
+    return tuple(pod for pod in pods if _asks_gpu(pod) is True)
+
+
+def _is_read(file_system: Resource, stack: Stack) -> bool:
+    if _readers(file_system, stack):
+        return True
+    mounting = stack.storage.pods_by_file_system.get(file_system.urn, ())
+    unclear = (
+        *(answer for pod in mounting if isinstance(answer := _asks_gpu(pod), NotKnown)),
+        *stack.storage.unclear_ways(file_system),
+        *(what for pod, what in stack.storage.unclear if _asks_gpu(pod) is not False),
+    )
+    if unclear:
+        raise NotKnownError(unclear[0])
+    return False
 
 
 def _check(file_system: Resource, stack: Stack) -> Iterator[Outcome]:
@@ -121,7 +139,7 @@ RULE: Final = Rule(
         "EFS file systems that GPU pods mount",
         frozenset({tokens.FILE_SYSTEM}),
         lambda stack: stack.of_type(tokens.FILE_SYSTEM),
-        lambda file_system, stack: bool(_readers(file_system, stack)),
+        _is_read,
     ),
     check=_check,
     failing=Example((*examples.model_cache(throughputMode=storage.EFS_THROUGHPUT_BURSTING), examples.on_cache())),
