@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-from typing import Any
 
 import pytest
 
@@ -14,8 +13,9 @@ from eks_gpu_policies.resource import Resource
 from tests.support.judging import changed, complaint, judge, left_open, not_concerned, passes
 
 
-def on_disk(path: str = f"{NVME_MOUNTS}/0", **pod: Any) -> Resource:
-    return examples.deployment(volumes=[{"name": "scratch", "hostPath": {"path": path}}], **pod)
+def on_disk(path: str = f"{NVME_MOUNTS}/0", selector: dict[str, str] | None = None) -> Resource:
+    volumes = [{"name": "scratch", "hostPath": {"path": path}}]
+    return examples.deployment(volumes=volumes, nodeSelector=selector or {})
 
 
 def node_config(strategy: str) -> str:
@@ -68,7 +68,7 @@ def test_s03_a_comment_mounts_nothing() -> None:
 def test_s03_a_type_without_local_disks_lands_on_ebs() -> None:
     mixed = group(node_config("RAID0"), ["g5.2xlarge", "p3.2xlarge"])
     assert "p3.2xlarge of inference has no local disk" in complaint(judge("STOR006", on_disk(), *mixed))
-    chosen = on_disk(nodeSelector={"node.kubernetes.io/instance-type": "g5.2xlarge"})
+    chosen = on_disk(selector={"node.kubernetes.io/instance-type": "g5.2xlarge"})
     assert passes(judge("STOR006", chosen, *mixed))
 
 
@@ -85,7 +85,7 @@ def test_s03_the_folder_itself_and_those_below_count() -> None:
 
 
 def test_a_pool_that_the_pod_never_reaches_is_not_judged() -> None:
-    elsewhere = on_disk(nodeSelector={"workload": "training"})
+    elsewhere = on_disk(selector={"workload": "training"})
     assert left_open(judge("STOR006", elsewhere, *group(None))) == ["hostPath"]
     assert left_open(judge("STOR006", on_disk())) == ["hostPath"]
 
