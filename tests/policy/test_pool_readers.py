@@ -8,12 +8,13 @@ import pytest
 
 from eks_gpu.facts import labels, resources
 from eks_gpu.facts.instances import CATALOGUE
+from eks_gpu.facts.taints import GPU
 from eks_gpu.planning.pool import PoolKind
 from eks_gpu.planning.reading import NotKnown
 from eks_gpu_policies import examples, tokens
 from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.stack import Stack
-from tests.support.judging import changed, complaint, judge, left_open, messages, not_concerned, passes
+from tests.support.judging import changed, complaint, judge, left_open, messages, not_concerned, passes, unknown
 
 AUTO = labels.EKS_AUTO_DOMAIN
 
@@ -50,11 +51,15 @@ def test_pods_select_nodes_of_auto_mode_in_its_words() -> None:
     assert "nothing but omission lets it buy GPUs" in message
 
 
-@pytest.mark.parametrize("rule", ["NODE001", "NODE006"])
-def test_what_auto_mode_decides_is_left_open_and_said_so(rule: str) -> None:
-    report = judge(rule, auto_pool(("instance-family", ["g6"])))
+def test_the_disk_that_auto_mode_gives_is_left_open_and_said_so() -> None:
+    report = judge("NODE001", auto_pool(("instance-family", ["g6"])))
     assert left_open(report) == ["spec.template.spec.nodeClassRef.name"]
     assert report.not_evaluated[0].reason == "EKS Auto Mode decides it"
+
+
+@pytest.mark.parametrize("rule", ["NODE002", "NODE003", "NODE006", "NODE007", "NODE010", "NODE014", "NODE017"])
+def test_what_auto_mode_chooses_is_no_concern(rule: str) -> None:
+    assert not_concerned(judge(rule, auto_pool(("instance-family", ["g6"]))))
 
 
 def family_pool(*families: str) -> Resource:
@@ -93,13 +98,57 @@ def test_node001_a_self_managed_group_is_judged_by_its_launch_template() -> None
     assert "4 x g5.xlarge" in complaint(judge("COST002", small, group, options={"monthlyBudgetUsd": 1}))
 
 
-def test_node004_what_user_data_tells_the_kubelet_is_left_open() -> None:
+def self_managed(user_data: str | None) -> tuple[Resource, Resource]:
+    template = examples.launch_template(instanceType="g5.xlarge", userData=user_data)
+    return template, scaling_group(template)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        ("#!/bin/bash\n/etc/eks/bootstrap.sh ml --kubelet-extra-args \\\n"
+        "  '--node-labels=team=ml,gpu-type=a10g --register-with-taints=nvidia.com/gpu=present:NoSchedule'\n"),
+        examples.node_config(
+            'kubelet: {flags: ["--node-labels=team=ml,gpu-type=a10g", '
+            '"--register-with-taints=nvidia.com/gpu=present:NoSchedule"]}'
+        ),
+        examples.node_config(
+            'kubelet: {flags: ["--node-labels=gpu-type=a10g,team=ml"], config: {registerWithTaints: '
+            "[{key: nvidia.com/gpu, value: present, effect: NoSchedule}]}}"
+        ),
+        ('[settings.kubernetes.node-labels]\nteam = "ml"\ngpu-type = "a10g"\n'
+        '[settings.kubernetes.node-taints]\n"nvidia.com/gpu" = ["present:NoSchedule"]\n'),
+    ],
+)
+def test_n05_user_data_tells_the_labels_and_taints_of_a_self_managed_group(told: str) -> None:
+    pool = Stack(self_managed(told)).pools[0]
+    assert pool.labels == {"team": "ml", "gpu-type": "a10g"}
+    assert pool.taints == (GPU,)
+
+
+def test_node004_a_self_managed_group_that_is_told_no_taint_fails() -> None:
+    report = judge("NODE004", *self_managed(examples.node_config("kubelet: {}")))
+    assert "has no taint nvidia.com/gpu" in complaint(report)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [None, "#!/bin/bash\nbootstrap --register-with-taints=$TAINTS --node-labels=$LABELS\n", "something else"],
+)
+def test_node004_what_user_data_does_not_tell_is_left_open(told: str | None) -> None:
+    assert left_open(judge("NODE004", *self_managed(told))) == ["userData"]
+
+
+def test_a_group_that_a_component_of_nodes_has_made_is_a_pool_whatever_its_tags() -> None:
+    component = examples.resource("eks:index:NodeGroupV2", "gpu", {"instanceType": "g5.xlarge"})
     template = examples.launch_template(instanceType="g5.xlarge")
-    assert left_open(judge("NODE004", template, scaling_group(template))) == ["userData"]
+    group = unknown(scaling_group(template), "tags.0.key")
+    assert Stack((template, group)).pools == ()
+    assert len(Stack((component, template, dataclasses.replace(group, parent=component.urn))).pools) == 1
 
 
 def test_mixed_instances_are_read_with_their_overrides() -> None:
-    template = examples.launch_template(instanceType="m7i.large")
+    template = examples.launch_template(instanceType="m7i.large", userData=None)
     policy = {
         "launchTemplate": {
             "launchTemplateSpecification": {"launchTemplateId": "lt-1"},

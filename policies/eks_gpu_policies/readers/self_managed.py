@@ -1,13 +1,13 @@
 """Auto Scaling groups whose instances join an EKS cluster by themselves.
 
-Labels and taints are what their user data tells the kubelet, which nobody reads: they are not known.
+Labels and taints are what their user data tells the kubelet.
 """
 
 from __future__ import annotations
 
 from eks_gpu.facts import labels
 from eks_gpu.planning.pool import Image, Pool, PoolKind, Size
-from eks_gpu.planning.reading import NotKnown, View, attempt
+from eks_gpu.planning.reading import NotKnown, NotKnownError, View, attempt, need
 from eks_gpu.planning.volume import read_launch_template_volumes
 from eks_gpu_policies import tokens
 from eks_gpu_policies.program import Program
@@ -21,15 +21,24 @@ from eks_gpu_policies.readers.launch_templates import (
     urn_of,
 )
 from eks_gpu_policies.readers.node_groups import listed, unlisted
-from eks_gpu_policies.readers.user_data import of_group
+from eks_gpu_policies.readers.node_registration import registered_labels, registered_taints
+from eks_gpu_policies.readers.user_data import UserData, of_group
 from eks_gpu_policies.resource import Resource
 
 
 def self_managed_groups(program: Program) -> tuple[Resource, ...]:
-    """Return the Auto Scaling groups that belong to a cluster, by the tag that makes them its nodes."""
+    """Return the Auto Scaling groups that belong to a cluster, by the tag that makes them its nodes or as its parts."""
     return tuple(
-        group for group in program.of_type(tokens.AUTO_SCALING_GROUP) if attempt(_joins_a_cluster, group) is True
+        group
+        for group in program.of_type(tokens.AUTO_SCALING_GROUP)
+        if attempt(_joins_a_cluster, group) is True or _is_part(group, program)
     )
+
+
+def _is_part(group: Resource, program: Program) -> bool:
+    """Return whether a component of nodes has made a group: its tags may hold a cluster's name not known yet."""
+    parent = program.by_urn.get(group.parent or "")
+    return parent is not None and parent.type in tokens.SELF_MANAGED
 
 
 def _joins_a_cluster(group: Resource) -> bool:
@@ -45,7 +54,7 @@ def read_self_managed(group: Resource, program: Program) -> Pool:
         prop, place = "mixedInstancesPolicy", mixed.at("launchTemplate", "launchTemplateSpecification")
     template = attempt(lambda: template_of(group, prop, place, program))
     types = attempt(lambda: _overrides(mixed) or types_of(template))
-    told = NotKnown(group.urn, "userData", "self-managed nodes are told their labels and taints by user data")
+    told = attempt(lambda: _told(group, properties_of(template)))
     return Pool(
         urn=group.urn,
         name=group.name,
@@ -54,18 +63,27 @@ def read_self_managed(group: Resource, program: Program) -> Pool:
         unlisted=() if isinstance(types, NotKnown) else unlisted(types),
         by_omission=False,
         requirements=(),
-        labels=told,
-        taints=told,
+        labels=attempt(lambda: registered_labels(need(told), group.urn)),
+        taints=attempt(lambda: registered_taints(need(told), group.urn)),
         capacity_types=frozenset({"on-demand", "spot"}) if mixed.exists else frozenset({"on-demand"}),
         size=attempt(lambda: _size(group.view)),
         limits={},
         image=attempt(lambda: _image(properties_of(template)["imageId"])),
         volumes=attempt(lambda: read_launch_template_volumes(properties_of(template)["blockDeviceMappings"])),
         disk_size_gib=None,
-        instance_store_raid0=attempt(lambda: of_group(group.view, properties_of(template)).raid_holds_images),
-        kubelet=attempt(lambda: told_kubelet(of_group(group.view, properties_of(template)))),
+        instance_store_raid0=attempt(lambda: need(told).raid_holds_images),
+        kubelet=attempt(lambda: told_kubelet(need(told))),
         template=urn_of(template),
     )
+
+
+def _told(group: Resource, template: View) -> UserData:
+    """Return the user data of a group; without any no node would join, so that somebody else tells them."""
+    if not template["userData"].exists:
+        raise NotKnownError(
+            NotKnown(group.urn, "userData", "self-managed nodes are told their labels and taints there")
+        )
+    return of_group(group.view, template)
 
 
 def _overrides(mixed: View) -> tuple[str, ...]:

@@ -52,3 +52,19 @@ def test_unknown_tokens_are_left_open() -> None:
 
 def test_pools_alone_are_not_concerned() -> None:
     assert not_concerned(judge("SEC001", examples.node_group(), examples.node_pool()))
+
+
+def test_ubuntu_does_not_demand_a_token_by_itself() -> None:
+    image = "resolve:ssm:/aws/service/canonical/ubuntu/eks/24.04/1.34/stable/20260701/amd64/hvm/ebs-gp3/ami-id"
+    template = examples.launch_template(metadataOptions=None, imageId=image)
+    group = examples.node_group(template, amiType=None, releaseVersion=None)
+    assert (
+        complaint(judge("SEC001", template, group))
+        == "does not set httpTokens, and Ubuntu images do not demand a token"
+    )
+
+
+def test_an_image_of_ones_own_may_demand_a_token_or_not() -> None:
+    template = examples.launch_template(metadataOptions=None, imageId="ami-0123456789abcdef0")
+    group = examples.node_group(template, amiType=None, releaseVersion=None)
+    assert left_open(judge("SEC001", template, group)) == ["metadataOptions.httpTokens"]

@@ -18,7 +18,7 @@ from eks_gpu.planning.volume import Volume
 from eks_gpu_policies import examples
 from eks_gpu_policies.rule import Example, Outcome, Problem, Rule, Severity, Undecided, clauses
 from eks_gpu_policies.stack import Stack
-from eks_gpu_policies.subjects import GPU_NODE_MAKERS
+from eks_gpu_policies.subjects import GPU_POOLS
 
 SMALLEST_GIB: Final = 100
 SMALLEST_NVME_GB: Final = 100
@@ -114,7 +114,7 @@ RULE: Final = Rule(
         "/dev/xvdb), as GpuNodeGroup and GpuNodePool do"
     ),
     lessons=("N01",),
-    looks_at=GPU_NODE_MAKERS,
+    looks_at=GPU_POOLS,
     check=_check,
     failing=Example((_SMALL, examples.node_group(_SMALL))),
     passing=Example((_SOUND, examples.node_group(_SOUND))),
