@@ -1,0 +1,203 @@
+"""WORK012: replicas and gangs have a working PodDisruptionBudget."""
+
+from __future__ import annotations
+
+import pytest
+
+from eks_gpu.facts import labels, resources
+from eks_gpu.planning.unknown import UNKNOWN
+from eks_gpu_policies import examples, tokens
+from eks_gpu_policies.engine import evaluate
+from eks_gpu_policies.options import Options
+from eks_gpu_policies.resource import Resource
+from eks_gpu_policies.rule import Environment, Level
+from eks_gpu_policies.rules import BY_ID
+from tests.support.judging import TODAY, changed, complaint, judge, left_open, messages, not_concerned, passes, unknown
+
+
+def servers(count: object = 2, **metadata: object) -> Resource:
+    made = changed(examples.deployment(), "spec.replicas", count)
+    return changed(made, "metadata", {"name": "llm", **metadata})
+
+
+def budget(selector: object = None, *, namespace: str | None = None, **limits: object) -> Resource:
+    wanted = {"matchLabels": {"app": "llm"}} if selector is None else selector
+    where = {} if namespace is None else {"namespace": namespace}
+    spec = {**(limits or {"maxUnavailable": 1}), "selector": wanted}
+    return examples.resource(
+        tokens.POD_DISRUPTION_BUDGET, "budget", {"metadata": {"name": "budget", **where}, "spec": spec}
+    )
+
+
+def gang(workers: int = 4) -> Resource:
+    box = {"name": "p", "image": "registry.example.com/llama:2", "resources": {"limits": {resources.GPU: 8}}}
+    worker = {
+        "replicas": workers,
+        "template": {"metadata": {"labels": {"job": "llama"}}, "spec": {"containers": [box]}},
+    }
+    props = {"metadata": {"name": "llama"}, "spec": {"pytorchReplicaSpecs": {"Worker": worker}}}
+    return examples.resource("kubernetes:kubeflow.org/v1:PyTorchJob", "llama", props)
+
+
+def test_w09_two_replicas_with_a_budget_pass() -> None:
+    assert passes(judge("WORK012", servers(), budget()))
+
+
+def test_w09_two_replicas_without_one_fail_and_the_fix_says_what_to_select() -> None:
+    (finding,) = judge("WORK012", servers(2)).findings
+    assert finding.message.startswith("has 2 replicas and no PodDisruptionBudget")
+    assert finding.fix.endswith("here: select app: llm")
+    assert finding.level is Level.MANDATORY
+    (mild,) = judge("WORK012", servers(2), environment=Environment.STAGING).findings
+    assert mild.level is Level.ADVISORY
+
+
+@pytest.mark.parametrize("count", [0, 1, None])
+def test_one_replica_needs_none(count: int | None) -> None:
+    assert not_concerned(judge("WORK012", servers(count)))
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [
+        {"matchLabels": {"app": "llm"}, "matchExpressions": [{"key": "app", "operator": "Exists"}]},
+        {"matchExpressions": [{"key": "app", "operator": "In", "values": ["llm", "other"]}]},
+        {"matchExpressions": [{"key": "team", "operator": "DoesNotExist"}]},
+        {"matchExpressions": [{"key": "app", "operator": "NotIn", "values": ["web"]}]},
+        {},
+    ],
+)
+def test_w09_selectors_are_read_as_kubernetes_reads_them(selector: dict[str, object]) -> None:
+    assert passes(judge("WORK012", servers(), budget(selector)))
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [
+        {"matchLabels": {"app": "web"}},
+        {"matchLabels": {"app": "llm", "team": "a"}},
+        {"matchLabels": {"app": "llm"}, "matchExpressions": [{"key": "app", "operator": "NotIn", "values": ["llm"]}]},
+        {"matchExpressions": [{"key": "team", "operator": "Exists"}]},
+    ],
+)
+def test_w09_a_budget_that_selects_something_else_is_none(selector: dict[str, object]) -> None:
+    assert "has 2 replicas and no PodDisruptionBudget" in complaint(judge("WORK012", servers(), budget(selector)))
+
+
+def test_w09_a_budget_without_a_selector_selects_nothing() -> None:
+    assert "no PodDisruptionBudget" in complaint(judge("WORK012", servers(), changed(budget(), "spec.selector", None)))
+
+
+def test_w09_a_budget_of_another_namespace_is_none() -> None:
+    assert "no PodDisruptionBudget" in complaint(
+        judge("WORK012", servers(namespace="serving"), budget(namespace="web"))
+    )
+    assert passes(judge("WORK012", servers(namespace="serving"), budget(namespace="serving")))
+    assert passes(judge("WORK012", servers(), budget(namespace="default")))
+
+
+@pytest.mark.parametrize(
+    ("limits", "count", "works"),
+    [
+        ({"maxUnavailable": 0}, 2, False),
+        ({"maxUnavailable": "0%"}, 2, False),
+        ({"maxUnavailable": "1%"}, 2, True),
+        ({"minAvailable": 2}, 2, False),
+        ({"minAvailable": 1}, 2, True),
+        ({"minAvailable": 1}, 1, False),
+        ({"minAvailable": "100%"}, 3, False),
+        ({"minAvailable": "50%"}, 2, True),
+    ],
+)
+def test_w09_a_budget_that_never_lets_a_server_go_fails(limits: dict[str, object], count: int, works: bool) -> None:
+    report = judge("WORK012", servers(count), budget(**limits))
+    if works:
+        assert passes(report)
+    else:
+        assert messages(report).keys() == {"budget"}
+        assert f"never lets one of {count} replica" in complaint(report)
+
+
+def test_w09_what_scales_a_server_says_how_many_there_are() -> None:
+    target = {"kind": "Deployment", "name": "llm"}
+    scaler = examples.resource(
+        "kubernetes:autoscaling/v2:HorizontalPodAutoscaler",
+        "llm",
+        {"spec": {"scaleTargetRef": target, "minReplicas": 2, "maxReplicas": 6}},
+    )
+    assert "has 2 replicas" in complaint(judge("WORK012", servers(None), scaler))
+    assert passes(judge("WORK012", servers(None), scaler, budget(minAvailable=2)))
+    assert "never lets one of 6" in complaint(judge("WORK012", servers(None), scaler, budget(minAvailable=6)))
+    keda = examples.resource(
+        "kubernetes:keda.sh/v1alpha1:ScaledObject", "llm", {"spec": {"scaleTargetRef": {"name": "llm"}}}
+    )
+    assert not_concerned(judge("WORK012", servers(None), keda))
+
+
+def test_w09_groups_that_serve_together_count_as_one_replica() -> None:
+    pods = {"size": 4, "workerTemplate": {"spec": {"containers": [examples.container()]}}}
+    group = examples.resource(
+        "kubernetes:leaderworkerset.x-k8s.io/v1:LeaderWorkerSet",
+        "llm",
+        {"metadata": {"name": "llm"}, "spec": {"replicas": 1, "leaderWorkerTemplate": pods}},
+    )
+    assert not_concerned(judge("WORK012", group))
+    assert "has 2 replicas" in complaint(judge("WORK012", changed(group, "spec.replicas", 2)))
+    own = {"matchLabels": {labels.OWNER_NAME["LeaderWorkerSet"][0]: "llm"}}
+    assert passes(judge("WORK012", changed(group, "spec.replicas", 2), budget(own)))
+
+
+# --- gangs ------------------------------------------------------------------------------------------------------------
+
+
+def test_w09_a_gang_has_a_budget_or_refuses_to_go() -> None:
+    assert "trains with 4 pods and has no PodDisruptionBudget" in complaint(judge("WORK012", gang()))
+    assert passes(judge("WORK012", gang(), budget({"matchLabels": {"job": "llama"}}, minAvailable=4)))
+    place = "spec.pytorchReplicaSpecs.Worker.template.metadata.annotations"
+    assert passes(judge("WORK012", changed(gang(), place, {labels.DO_NOT_DISRUPT: "true"})))
+
+
+def test_w09_a_budget_may_select_a_gang_by_the_label_that_its_controller_sets() -> None:
+    key = labels.OWNER_NAME["PyTorchJob"][0]
+    assert passes(judge("WORK012", gang(), budget({"matchLabels": {key: "llama"}}, minAvailable=4)))
+    assert "no PodDisruptionBudget" in complaint(judge("WORK012", gang(), budget({"matchLabels": {key: "bert"}})))
+    role = budget({"matchLabels": {"training.kubeflow.org/replica-type": "worker"}})
+    assert left_open(judge("WORK012", gang(), role)) != []
+    unnamed = changed(gang(), "metadata.name", UNKNOWN)
+    assert left_open(judge("WORK012", unnamed, budget({"matchLabels": {key: "llama"}}))) != []
+
+
+def test_one_pod_is_no_gang_and_tests_and_jobs_that_may_be_anything_are_not_concerned() -> None:
+    assert not_concerned(judge("WORK012", gang(workers=1)))
+    image = "spec.pytorchReplicaSpecs.Worker.template.spec.containers.0.image"
+    assert not_concerned(judge("WORK012", changed(gang(), image, "nccl-tests:1")))
+    batch = changed(examples.training_job("nightly"), "spec.parallelism", 4)
+    batch = changed(batch, "spec.template.spec.containers.0.command", ["python", "run.py"])
+    assert not_concerned(judge("WORK012", changed(batch, "spec.template.spec.containers.0.image", "x:1")))
+
+
+def test_servers_without_gpus_are_not_concerned() -> None:
+    web = changed(servers(), "spec.template.spec.containers.0.resources", {})
+    assert not_concerned(judge("WORK012", web))
+
+
+# --- what is not known ----------------------------------------------------------------------------------------------
+
+
+def test_what_is_not_known_leaves_it_open() -> None:
+    assert left_open(judge("WORK012", unknown(servers(), "spec.replicas"), budget())) == ["spec.replicas"]
+    place = "spec.template.metadata.labels"
+    assert place in left_open(judge("WORK012", unknown(servers(), place), budget()))
+    assert left_open(judge("WORK012", servers(), unknown(budget(), "spec.selector"))) == ["spec.selector"]
+    assert left_open(judge("WORK012", servers(), unknown(budget(), "spec.maxUnavailable"))) == ["spec.maxUnavailable"]
+
+
+def test_manifests_alone_do_not_tell_that_there_is_none() -> None:
+    report = evaluate(
+        (servers(),),
+        environment=Environment.PROD,
+        rules=(BY_ID["WORK012"],),
+        today=TODAY,
+        options=Options(manifests_only=True),
+    )
+    assert left_open(report) == ["spec.selector"]
