@@ -237,6 +237,18 @@ def _shared_memory() -> Iterator[tuple[str, Manifest]]:
     yield "a pod without GPU whose volume has no limit", _in("Pod", cpu)
 
 
+_IDLE: Final[Mapping[str, Manifest]] = {
+    "a sample": {"image": "nvcr.io/nvidia/k8s/cuda-sample:vectoradd-cuda12.5.0"},
+    "nvidia-smi": {"command": ["nvidia-smi", "-l", "5"]},
+    "pause": {"image": "registry.k8s.io/pause:3.10"},
+    "clients": {"image": f"{TRITON_FULL.repository}:25.08-py3-sdk"},
+    "sleep": {"command": ["sleep"], "args": ["infinity"]},
+    "a loop": {"command": ["sh", "-c"], "args": ["while true; do sleep 30; done;"]},
+    "sleep and a server": {"args": ["sleep 10; exec serve"]},
+}
+"""Containers that serve nobody, and one that only looks so."""
+
+
 def _asking() -> Iterator[tuple[str, Manifest]]:
     for name in (resources.GPU_SHARED, resources.mig("1g.5gb"), "nvidia.com/other", resources.EFA, "example.com/gpu"):
         yield f"Deployment that asks {name}", _in("Deployment", _pod({"resources": {"limits": {name: "1"}}}))
@@ -249,6 +261,12 @@ def _asking() -> Iterator[tuple[str, Manifest]]:
     yield "Deployment whose init container asks", _in("Deployment", _pod({"resources": {}}, initContainers=[init]))
     probe = {"startupProbe": {"httpGet": {"path": "/", "port": 80}}}
     yield "Deployment with a startup probe", _in("Deployment", _pod(probe))
+    for name, settings in _IDLE.items():
+        yield f"Deployment of {name}", _in("Deployment", _pod(settings))
+        yield (
+            f"Deployment of {name} with a port",
+            _in("Deployment", _pod({**settings, "ports": [{"containerPort": 80}]})),
+        )
     ready = {"readinessProbe": {"httpGet": {"path": "/", "port": 80}, "initialDelaySeconds": 300}}
     yield "Deployment with a readiness probe", _in("Deployment", _pod(ready))
 

@@ -61,6 +61,10 @@ EFS_DRIVER = "efs.csi.aws.com"
 EFS_ACCESS_POINTS = "efs-ap"
 """The driver's provisioning mode: one EFS access point for each claim. There is no other for EFS."""
 
+PROVISIONING_MODES = (EFS_ACCESS_POINTS, "s3files-ap")
+"""What the driver makes volumes of: access points of an EFS file system, or of S3 Files (aws-efs-csi-driver v3.4.1,
+examples/kubernetes/s3files/dynamic_provisioning)."""
+
 NFS_PORT = 2049
 """TCP port of a mount target."""
 

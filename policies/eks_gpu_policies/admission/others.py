@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from eks_gpu.facts import resources
-from eks_gpu.facts.storage import EFS_ACCESS_POINTS, EFS_DRIVER
+from eks_gpu.facts.storage import EFS_DRIVER, PROVISIONING_MODES
 from eks_gpu_policies.admission.said import VENDOR, Kinds, Said, changed, is_gpu, text, texts
 from eks_gpu_policies.rules.cost.cost005 import FIELDS
 from eks_gpu_policies.rules.storage.stor001 import FILE_SYSTEM_KEYS
@@ -21,8 +21,8 @@ STOR001: Final = Said(
         (
             "missing",
             (
-                f"(!('provisioningMode' in variables.parameters && variables.parameters['provisioningMode'] == "
-                f"{text(EFS_ACCESS_POINTS)}) ? ['provisioningMode {EFS_ACCESS_POINTS}'] : []) + "
+                f"(!('provisioningMode' in variables.parameters && variables.parameters['provisioningMode'] in "
+                f"{texts(PROVISIONING_MODES)}) ? ['provisioningMode {' or '.join(PROVISIONING_MODES)}'] : []) + "
                 f"({texts(FILE_SYSTEM_KEYS)}.filter(k, k in variables.parameters).size() != 1 ? "
                 f"['exactly one of {', '.join(FILE_SYSTEM_KEYS)}'] : []) + "
                 "(!('directoryPerms' in variables.parameters) ? ['directoryPerms'] : []) + "

@@ -24,6 +24,7 @@ from eks_gpu_policies.admission.pods import (
 )
 from eks_gpu_policies.admission.said import Kinds, Said, text, texts
 from eks_gpu_policies.rules.workloads.work005 import SAMPLE, SHARED_MEMORY, SMALLEST_GIB, USES_SHARED_MEMORY
+from eks_gpu_policies.rules.workloads.work006 import ANSWERING, NO_SERVER, WAITING
 from eks_gpu_policies.rules.workloads.work011 import TOOL
 from eks_gpu_policies.rules.workloads.work014 import BACKEND_OPTION, BACKENDS, FULL, REPOSITORY, SLIM
 
@@ -105,6 +106,14 @@ WORK005_ADVICE: Final = Said(
     message=f"'nothing but the default on {SHARED_MEMORY}, and it may be training: ' + {names('variables.bare')}",
 )
 
+_ALL_WORDS: Final = (
+    "((has(c.command) ? c.command : dyn([])) + (has(c.args) ? c.args : dyn([]))).map(w, string(w)).join(' ')"
+)
+_UNANSWERING: Final = (
+    f"{' && '.join(f'!has(c.{field})' for field in ANSWERING)} && "
+    f"({_image(NO_SERVER)} || {_ALL_WORDS}.matches({text(WAITING.pattern)}))"
+)
+
 WORK006: Final = Said(
     rule="WORK006",
     kinds=CARRIERS,
@@ -114,7 +123,10 @@ WORK006: Final = Said(
         *PURPOSE,
         (
             "unprobed",
-            "variables.workload == 'inference' ? variables.gpuContainers.filter(c, !has(c.startupProbe)) : dyn([])",
+            (
+                "variables.workload == 'inference' ? variables.gpuContainers.filter(c, "
+                f"!has(c.startupProbe) && !({_UNANSWERING})) : dyn([])"
+            ),
         ),
     ),
     expression="variables.unprobed.size() == 0",

@@ -28,7 +28,7 @@ def test_s01_a_complete_class_passes(extra: dict[str, object]) -> None:
 @pytest.mark.parametrize(
     ("parameters", "says"),
     [
-        ({"provisioningMode": "efs"}, "has provisioningMode efs; the driver knows only efs-ap"),
+        ({"provisioningMode": "efs"}, "has provisioningMode efs; the driver knows only efs-ap and s3files-ap"),
         ({"provisioningMode": None}, "has provisioningMode unset"),
         ({"fileSystemId": None}, "names its file system 0 times"),
         ({"fileSystemIdConfigRef": "ns/map/key"}, "names its file system 2 times"),
@@ -67,3 +67,9 @@ def test_unknown_parameters_are_left_open() -> None:
 
 def test_other_provisioners_are_not_concerned() -> None:
     assert not_concerned(judge("STOR001", storage_class("ebs.csi.aws.com")))
+
+
+def test_a_class_on_s3_files_as_in_the_drivers_own_example_passes() -> None:
+    parameters = {"provisioningMode": "s3files-ap", "fileSystemId": "fs-0a1b2c3d", "directoryPerms": "700"}
+    resource = examples.resource(tokens.STORAGE_CLASS, "files", {"provisioner": EFS_DRIVER, "parameters": parameters})
+    assert passes(judge("STOR001", resource))

@@ -89,3 +89,47 @@ def test_unknown_labels_are_left_open() -> None:
 
 def test_an_unknown_probe_is_a_probe() -> None:
     assert passes(judge("WORK006", examples.deployment(examples.container(startupProbe=UNKNOWN))))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"image": "nvidia/cuda:12.8.1-base-ubi9", "command": ["nvidia-smi"]},
+        {"image": "nvcr.io/nvidia/k8s/cuda-sample:vectoradd-cuda12.5.0"},
+        {"image": "registry.k8s.io/pause:3.10"},
+        {"image": "nvcr.io/nvidia/tritonserver:25.08-py3-sdk"},
+        {
+            "image": "example.com/tools:v1",
+            "command": ["/bin/bash", "-c", "--"],
+            "args": ["while true; do sleep 30; done;"],
+        },
+        {"image": "example.com/tools:v1", "command": ["sleep", "infinity"]},
+        {"image": "example.com/tools:v1", "args": ["tail -f /dev/null"]},
+        {"image": "example.com/tools:v1", "command": ["sh", "-c", "nvidia-smi -l 5"]},
+    ],
+)
+def test_what_tries_out_a_gpu_or_holds_one_serves_nobody(settings: dict[str, object]) -> None:
+    report = judge("WORK006", examples.deployment(examples.container(startupProbe=None, **settings)))
+    assert passes(report)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"image": "nvidia/cuda:12.8.1-base-ubi9", "ports": [{"containerPort": 8000}]},
+        {"image": "example.com/server:v1", "args": ["sleep 10; exec serve"]},
+        {"image": "example.com/server:v1", "args": ["nvidia-smi && exec serve"]},
+        {"image": "nvidia/cuda:12.8.1-base-ubi9", "livenessProbe": {"httpGet": {"port": 80}}},
+        {"image": "nvcr.io/nvidia/tritonserver:25.08-py3"},
+    ],
+)
+def test_w04_what_is_asked_for_answers_needs_a_startup_probe_whatever_it_runs_first(
+    settings: dict[str, object],
+) -> None:
+    container = examples.container(startupProbe=None, **settings)
+    assert "has no startup probe" in complaint(judge("WORK006", examples.deployment(container)))
+
+
+def test_an_image_that_is_not_known_is_no_way_out() -> None:
+    container = examples.container(startupProbe=None, image=UNKNOWN, args=UNKNOWN)
+    assert "has no startup probe" in complaint(judge("WORK006", examples.deployment(container)))

@@ -1,16 +1,20 @@
 """WORK006: inference has a startup probe.
 
-Ray and KServe inject probes of their own. In a LeaderWorkerSet only the leader serves: its workers are not asked.
+Ray and KServe inject probes of their own. In a LeaderWorkerSet only the leader serves: its workers are not asked. Nor
+is a container that tries out a GPU, or that waits for somebody to log in: nobody waits for its answers.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
 from eks_gpu.planning.pod_template import Container, PodTemplate
+from eks_gpu.planning.reading import attempt
 from eks_gpu_policies import examples
 from eks_gpu_policies.rule import Example, Outcome, Problem, Rule, Scope, Severity, clauses
+from eks_gpu_policies.rules.workloads.work005 import SAMPLE
 from eks_gpu_policies.stack import Stack
 from eks_gpu_policies.subjects import INFERENCE_PODS
 
@@ -29,6 +33,15 @@ _LEADER: Final = "spec.leaderWorkerTemplate.leaderTemplate"
 _WORKER: Final = "spec.leaderWorkerTemplate.workerTemplate"
 _LONG_DELAY_SECONDS: Final = 120
 
+NO_SERVER: Final = re.compile(rf"{SAMPLE.pattern}|/pause:|/tritonserver:[^/@]*-sdk(?:@|$)", re.IGNORECASE)
+"""Images that answer nobody: samples, the pause image that holds room, Triton's clients."""
+WAITING: Final = re.compile(
+    r"(?:^|[\s;&/])(?:sleep\s+\S+(?:\s*;\s*done)?|tail\s+-f\s+/dev/null|nvidia-smi(?:\s+-\S+(?:\s+[0-9]+)?)*)[\s;]*$"
+)
+"""Commands that end in waiting or in a look at the GPUs."""
+ANSWERING: Final = ("ports", "readinessProbe", "livenessProbe")
+"""Fields of containers that somebody asks."""
+
 
 def _check(pod: PodTemplate, stack: Stack) -> Iterator[Outcome]:
     if pod.owner_kind in _INJECTED or _is_worker(pod, stack):
@@ -43,7 +56,7 @@ def _is_worker(pod: PodTemplate, stack: Stack) -> bool:
 
 
 def _container(container: Container) -> Iterator[Outcome]:
-    if container.place["startupProbe"].exists:
+    if container.place["startupProbe"].exists or _answers_nobody(container):
         return
     delayed = [
         f"{name} waits {delay:g} s instead"
@@ -53,6 +66,16 @@ def _container(container: Container) -> Iterator[Outcome]:
     liveness = container.place["livenessProbe"].exists
     because = "; ".join(delayed) or ("its liveness probe kills it while it loads" if liveness else "")
     yield Problem(f"container {container.name} has no startup probe" + (f": {because}" if because else ""))
+
+
+def _answers_nobody(container: Container) -> bool:
+    place = container.place
+    if any(attempt(lambda name=name: place[name].exists) is not False for name in ANSWERING):
+        return False
+    if isinstance(container.image, str) and NO_SERVER.search(container.image):
+        return True
+    words = attempt(lambda: (*place["command"].texts(), *place["args"].texts()))
+    return isinstance(words, tuple) and WAITING.search(" ".join(words)) is not None
 
 
 RULE: Final = Rule(
