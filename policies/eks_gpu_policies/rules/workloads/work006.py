@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from eks_gpu.planning.pod_template import Container, PodTemplate
-from eks_gpu.planning.reading import attempt
+from eks_gpu.planning.reading import View, attempt
 from eks_gpu_policies import examples
 from eks_gpu_policies.rule import Example, Outcome, Problem, Rule, Scope, Severity, clauses
 from eks_gpu_policies.rules.workloads.work005 import SAMPLE
@@ -69,13 +69,20 @@ def _container(container: Container) -> Iterator[Outcome]:
 
 
 def _answers_nobody(container: Container) -> bool:
-    place = container.place
-    if any(attempt(lambda name=name: place[name].exists) is not False for name in ANSWERING):
+    if any(attempt(_is_there, container.place[name]) is not False for name in ANSWERING):
         return False
     if isinstance(container.image, str) and NO_SERVER.search(container.image):
         return True
-    words = attempt(lambda: (*place["command"].texts(), *place["args"].texts()))
+    words = attempt(_words, container.place)
     return isinstance(words, tuple) and WAITING.search(" ".join(words)) is not None
+
+
+def _is_there(place: View) -> bool:
+    return place.exists
+
+
+def _words(container: View) -> tuple[str, ...]:
+    return (*container["command"].texts(), *container["args"].texts())
 
 
 RULE: Final = Rule(
