@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from eks_gpu.cli.judge import as_resource
+from eks_gpu.facts import labels
 from eks_gpu.nodes.gpu_node_group import GpuNodeGroup, GpuNodeGroupArgs
 from eks_gpu.nodes.gpu_node_pool import GpuNodePool, GpuNodePoolArgs
 from eks_gpu.nodes.karpenter_connection import KarpenterConnection
@@ -21,7 +22,7 @@ from eks_gpu_policies.readers.node_groups import read_node_group
 from eks_gpu_policies.readers.node_pools import read_node_pool
 from eks_gpu_policies.resource import Resource
 from tests.support.clusters import cluster
-from tests.support.judging import judge, passes
+from tests.support.judging import judge, left_open, passes
 
 BOTTLEROCKET = NodeImage(family=Family.BOTTLEROCKET)
 GROUPS = {
@@ -63,16 +64,29 @@ def _pool(name: str) -> tuple[Pool, tuple[Resource, ...]]:
     return read_node_pool(found, read), resources
 
 
-@pytest.mark.parametrize("rule", ["NODE001", "NODE004", "NODE006"])
+OURS = {"requiredPoolLabels": sorted(labels.pool_labels("a10g", "inference"))}
+RULES = ("NODE001", "NODE002", "NODE003", "NODE004", "NODE005", "NODE006", "NODE007", "NODE008", "NODE014", "NODE017")
+
+
+@pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("name", GROUPS)
 def test_groups_with_every_image_and_capacity_obey_the_rules_for_nodes(name: str, rule: str) -> None:
-    assert passes(judge(rule, *_group(name)[1]))
+    assert passes(judge(rule, *_group(name)[1], options=OURS))
 
 
-@pytest.mark.parametrize("rule", ["NODE001", "NODE004", "NODE006"])
+@pytest.mark.parametrize("name", sorted(GROUPS.keys() - {"block"}))
+def test_n11_groups_of_every_kind_agree_with_their_sizes(name: str) -> None:
+    assert passes(judge("NODE010", *_group(name)[1]))
+
+
+def test_n11_a_group_in_a_block_that_is_looked_up_is_only_left_open() -> None:
+    assert left_open(judge("NODE010", *_group("block")[1])) != []
+
+
+@pytest.mark.parametrize("rule", [*RULES, "NODE010"])
 @pytest.mark.parametrize("name", POOLS)
 def test_pools_with_every_image_obey_the_rules_for_nodes(name: str, rule: str) -> None:
-    assert passes(judge(rule, *_pool(name)[1]))
+    assert passes(judge(rule, *_pool(name)[1], options=OURS))
 
 
 def test_n08_local_disks_that_hold_images_are_seen_in_user_data_of_both_families() -> None:

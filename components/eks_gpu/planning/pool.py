@@ -191,14 +191,6 @@ _AMI_TYPE_FAMILIES: Final[tuple[tuple[str, Family], ...]] = (
     ("AL2_", FOREIGN_FAMILIES["AL2"]),
 )
 
-_PARAMETER_FAMILIES: Final[tuple[tuple[str, Family], ...]] = (
-    ("amazon-linux-2023/", AmiFamily.AL2023),
-    ("bottlerocket/", AmiFamily.BOTTLEROCKET),
-    ("amazon-linux-2/", FOREIGN_FAMILIES["AL2"]),
-    ("amazon-linux-2-gpu/", FOREIGN_FAMILIES["AL2"]),
-)
-"""Parts of the public parameters under ``/aws/service/eks/optimized-ami`` and ``/aws/service/bottlerocket``."""
-
 _LOOKS_LIKE_NVIDIA: Final = re.compile(r"(?!g4ad\.)(?:gr?\d+[a-z]*|p\d+[a-z]*(?:-[a-z]+\d*)?)\.[a-z0-9-]+")
 """The g, gr and p families but for g4ad, whose GPUs are AMD's."""
 
@@ -215,12 +207,6 @@ def family_of_alias(name: str) -> Family | None:
     spelled = name.partition("@")[0].lower()
     families: tuple[Family, ...] = (*AmiFamily, *FOREIGN_FAMILIES.values())
     return next((family for family in families if family_name(family).lower() == spelled), None)
-
-
-def family_of_parameter(name: str) -> Family | None:
-    """Return the family of the image behind one of AWS's own SSM parameters; None for anybody else's."""
-    spelled = f"/{name.lower()}/"
-    return next((family for part, family in _PARAMETER_FAMILIES if f"/{part}" in spelled), None)
 
 
 def family_name(family: Family) -> str:
