@@ -155,8 +155,11 @@ def training_pool(
     return resource(tokens.NODE_POOL, name, props)
 
 
-def training_job(name: str = "finetune", /, *, declared: Props | None = None, **volume: object) -> Resource:
-    """Return a Job that trains on 8 GPUs and saves to a claim every half hour; ``volume`` says where to instead."""
+def training_job(name: str = "finetune", declared: Props | None = None, /, **volume: object) -> Resource:
+    """Return a Job that trains on 8 GPUs and saves to a claim every half hour.
+
+    ``declared`` changes its annotations (an empty one is left out), ``volume`` says where it saves to instead.
+    """
     checkpoints: Props = volume or {"persistentVolumeClaim": {"claimName": "checkpoints"}}
     shared_memory = "/dev/shm"  # noqa: S108 - a path inside a container
     mounts = [{"name": "shm", "mountPath": shared_memory}, {"name": "checkpoints", "mountPath": "/checkpoints"}]

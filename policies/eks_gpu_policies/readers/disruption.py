@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 from eks_gpu.facts import declarations, labels
 from eks_gpu.planning import disruption
 from eks_gpu.planning.disruption import NEVER, Budget, Contract, Guest
+from eks_gpu.planning.pod_template import PodTemplate
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.quantity import quantity
 from eks_gpu.planning.reading import NotKnown, View, attempt, need
@@ -29,7 +30,7 @@ def contract_of(pool: View) -> Contract:
     spec = pool["spec"]
     said, template = spec["disruption"], spec["template"]
     node = template["spec"]
-    expiry = node[_EXPIRE_AFTER] if attempt(lambda: node[_EXPIRE_AFTER].exists) is not False else said[_EXPIRE_AFTER]
+    expiry = node[_EXPIRE_AFTER] if attempt(_exists, node[_EXPIRE_AFTER]) is not False else said[_EXPIRE_AFTER]
     named = {_POLICY: said[_POLICY], _AFTER: said[_AFTER], _EXPIRE_AFTER: expiry}
     return Contract(
         policy=attempt(lambda: said[_POLICY].text() or disruption.DEFAULT_POLICY),
@@ -39,8 +40,12 @@ def contract_of(pool: View) -> Contract:
         grace=attempt(_lasting, node["terminationGracePeriod"], NEVER),
         static=attempt(lambda: spec["replicas"].exists),
         annotated=attempt(lambda: template.at("metadata", "annotations", labels.DO_NOT_DISRUPT).text() == _YES),
-        unset=frozenset(name for name, place in named.items() if attempt(lambda place=place: place.exists) is False),
+        unset=frozenset(name for name, place in named.items() if attempt(_exists, place) is False),
     )
+
+
+def _exists(place: View) -> bool:
+    return place.exists
 
 
 _YES: Final = "true"
@@ -159,7 +164,11 @@ def tenants(pool: Pool, stack: Stack) -> tuple[Training, ...]:
     return _CACHE[stack].get(pool.urn, ())
 
 
+def _asks_gpu(pod: PodTemplate) -> bool:
+    return pod.asks_gpu
+
+
 def _lets_on(training: Training, stack: Stack) -> Iterator[str]:
     """Yield each pool once that lets one of the workload's GPU pods on."""
-    pods = [pod for pod in training.pods if attempt(lambda pod=pod: pod.asks_gpu) is True]
+    pods = [pod for pod in training.pods if attempt(_asks_gpu, pod) is True]
     yield from dict.fromkeys(item.urn for pod in pods for item in roomy(pod, stack))

@@ -192,13 +192,13 @@ def test_n10_d_a_job_that_does_not_resume_does_not() -> None:
 
 def test_n10_d_whether_it_resumes_may_have_to_be_left_open() -> None:
     pool = examples.training_pool(node={"expireAfter": "720h"})
-    job = examples.training_job(declared={declarations.CHECKPOINT_MINUTES: ""})
+    job = examples.training_job("finetune", {declarations.CHECKPOINT_MINUTES: ""})
     assert left_open(judge("NODE013", pool, job)) == [declarations.CHECKPOINT_MINUTES]
 
 
 def test_n10_the_longest_job_is_what_it_declares_or_its_deadline() -> None:
     pool = examples.training_pool(node={"expireAfter": "24h"})
-    declared = examples.training_job(declared={declarations.LONGEST_JOB_HOURS: "24"})
+    declared = examples.training_job("finetune", {declarations.LONGEST_JOB_HOURS: "24"})
     assert passes(judge("NODE013", pool, declared))
     assert passes(judge("NODE013", pool, changed(JOB, "spec.activeDeadlineSeconds", 86400)))
     assert clauses(pool, changed(JOB, "spec.activeDeadlineSeconds", 86401)) == {"d"}
@@ -225,7 +225,7 @@ def test_n10_a_pod_disruption_budget_that_lets_none_go_is_a_refusal() -> None:
 
 @pytest.mark.parametrize(("grace", "save", "broken"), [(None, "30", False), (None, "31", True), (120, "120", False)])
 def test_n10_e_a_pod_has_the_time_that_saving_takes(grace: int | None, save: str, broken: bool) -> None:
-    job = examples.training_job(declared={declarations.CHECKPOINT_SAVE_SECONDS: save})
+    job = examples.training_job("finetune", {declarations.CHECKPOINT_SAVE_SECONDS: save})
     job = changed(job, f"{SPEC}.terminationGracePeriodSeconds", grace)
     assert clauses(POOL, job) == ({"e"} if broken else set())
 

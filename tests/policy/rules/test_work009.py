@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
 from eks_gpu.facts import declarations, resources
@@ -23,7 +25,7 @@ def told(*words: str, **volume: object) -> Resource:
     return changed(examples.training_job(**volume), COMMAND, list(words))
 
 
-def worker(*command: str, mounts: bool = True, volume: dict[str, object] | None = None) -> dict[str, object]:
+def worker(*command: str, mounts: bool = True, volume: Mapping[str, object] | None = None) -> dict[str, object]:
     """Return a pod template as people write one for a trainer."""
     places = [{"name": "data", "mountPath": "/data"}] if mounts else []
     box = {
@@ -146,8 +148,8 @@ def test_w06_a_variable_is_followed_and_a_scratch_volume_inside_the_claim_is_see
 
 def test_w06_a_declared_path_goes_before_what_the_arguments_say() -> None:
     declared = {declarations.CHECKPOINT_PATH: "s3://bucket/run"}
-    assert passes(judge("WORK009", examples.training_job(declared=declared, emptyDir={})))
-    outside = examples.training_job(declared={declarations.CHECKPOINT_PATH: "/scratch"})
+    assert passes(judge("WORK009", examples.training_job("finetune", declared, emptyDir={})))
+    outside = examples.training_job("finetune", {declarations.CHECKPOINT_PATH: "/scratch"})
     assert f"saves to /scratch ({declarations.CHECKPOINT_PATH})" in complaint(judge("WORK009", outside))
 
 
@@ -155,7 +157,7 @@ def test_w06_saving_at_sigterm_alone_fails() -> None:
     hook = {"preStop": {"exec": {"command": ["python", "save.py"]}}}
     job = changed(told("torchrun", "train.py", emptyDir={}), f"{BOX}.lifecycle", hook)
     assert "saves nowhere" in complaint(judge("WORK009", job))
-    declared = examples.training_job(declared={declarations.CHECKPOINT_MINUTES: "0"})
+    declared = examples.training_job("finetune", {declarations.CHECKPOINT_MINUTES: "0"})
     assert "saves only when told to go, or never" in complaint(judge("WORK009", declared))
 
 
@@ -163,8 +165,8 @@ def test_w06_saving_at_sigterm_alone_fails() -> None:
 
 
 def test_w06_an_hour_between_checkpoints_passes_and_more_fails_with_what_it_costs() -> None:
-    assert passes(judge("WORK009", examples.training_job(declared={declarations.CHECKPOINT_MINUTES: "60"})))
-    slow = examples.training_job(declared={declarations.CHECKPOINT_MINUTES: "240"})
+    assert passes(judge("WORK009", examples.training_job("finetune", {declarations.CHECKPOINT_MINUTES: "60"})))
+    slow = examples.training_job("finetune", {declarations.CHECKPOINT_MINUTES: "240"})
     message = complaint(judge("WORK009", examples.training_pool(), changed(slow, "spec.parallelism", 4)))
     assert message.startswith("saves every 240 minutes instead of every 60 at most")
     assert "4 h of work on 4 pods at $87.83/h together: $351" in message
@@ -172,14 +174,14 @@ def test_w06_an_hour_between_checkpoints_passes_and_more_fails_with_what_it_cost
 
 @pytest.mark.parametrize(("kept", "right"), [("3", True), ("2", False)])
 def test_w06_three_checkpoints_are_kept(kept: str, right: bool) -> None:
-    report = judge("WORK009", examples.training_job(declared={declarations.CHECKPOINTS_KEPT: kept}))
+    report = judge("WORK009", examples.training_job("finetune", {declarations.CHECKPOINTS_KEPT: kept}))
     assert passes(report) if right else "keeps 2 checkpoints instead of 3" in complaint(report)
 
 
 def test_w06_a_job_that_begins_from_scratch_fails() -> None:
-    job = examples.training_job(declared={declarations.RESUMES: "false"})
+    job = examples.training_job("finetune", {declarations.RESUMES: "false"})
     assert "does not resume" in complaint(judge("WORK009", job))
-    undeclared = examples.training_job(declared={declarations.RESUMES: ""})
+    undeclared = examples.training_job("finetune", {declarations.RESUMES: ""})
     refusing = changed(undeclared, COMMAND, ["train.py", "++exp_manager.resume_if_exists=False"])
     assert "does not resume" in complaint(judge("WORK009", refusing))
     assert passes(judge("WORK009", changed(undeclared, COMMAND, ["train.py", "--resume"])))
@@ -187,12 +189,12 @@ def test_w06_a_job_that_begins_from_scratch_fails() -> None:
 
 def test_what_nobody_declares_is_left_open() -> None:
     silent = {declarations.CHECKPOINT_MINUTES: "", declarations.RESUMES: "", declarations.CHECKPOINTS_KEPT: ""}
-    job = examples.training_job(declared=silent)
+    job = examples.training_job("finetune", silent)
     assert left_open(judge("WORK009", job)) == [declarations.CHECKPOINT_MINUTES, declarations.RESUMES]
 
 
 def test_the_owners_annotations_count_as_well() -> None:
-    job = examples.training_job(declared={declarations.CHECKPOINT_MINUTES: ""})
+    job = examples.training_job("finetune", {declarations.CHECKPOINT_MINUTES: ""})
     own = {"name": "finetune", "annotations": {declarations.CHECKPOINT_MINUTES: "120"}}
     assert "saves every 120 minutes" in complaint(judge("WORK009", changed(job, "metadata", own)))
 
@@ -297,7 +299,7 @@ def test_a_store_that_is_named_elsewhere_leaves_it_open(variable: dict[str, obje
 
 
 def test_a_clause_known_to_fail_fails_beside_an_unknown_one() -> None:
-    job = examples.training_job(declared={declarations.CHECKPOINT_MINUTES: "90"})
+    job = examples.training_job("finetune", {declarations.CHECKPOINT_MINUTES: "90"})
     report = judge("WORK009", changed(job, f"{BOX}.volumeMounts", UNKNOWN))
     assert "saves every 90 minutes" in complaint(report)
     assert report.not_evaluated

@@ -18,6 +18,7 @@ from typing import Final
 from eks_gpu.facts import labels
 from eks_gpu.planning import disruption
 from eks_gpu.planning.disruption import Contract, Guest
+from eks_gpu.planning.pod_template import PodTemplate
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.reading import attempt, need
 from eks_gpu_policies import examples, tokens
@@ -38,9 +39,13 @@ def _concerned(pool: Pool, stack: Stack) -> bool:
     purpose = purpose_of(pool)
     if purpose is not Purpose.UNSAID:
         return purpose is Purpose.TRAINING
-    if any(attempt(lambda pod=pod: pod.asks_gpu) is True for pod in stack.lodgers(pool)):
+    if any(attempt(_asks_gpu, pod) is True for pod in stack.lodgers(pool)):
         return False
     return _looks_like_training(pool, contract_of(stack.by_urn[pool.urn].view))
+
+
+def _asks_gpu(pod: PodTemplate) -> bool:
+    return pod.asks_gpu
 
 
 def _looks_like_training(pool: Pool, contract: Contract) -> bool:

@@ -11,7 +11,7 @@ from typing import Final
 
 from eks_gpu.facts import namespaces
 from eks_gpu.facts.versions import KARPENTER
-from eks_gpu.planning.pool import PoolKind
+from eks_gpu.planning.pool import Pool, PoolKind
 from eks_gpu.planning.reading import NotKnown, attempt
 from eks_gpu_policies import charts, examples, tokens
 from eks_gpu_policies.readers import karpenter
@@ -73,9 +73,7 @@ def _after_releases(resource: Resource, stack: Stack, cost: str, *, mild: bool) 
 def _home(release: Resource, stack: Stack) -> Iterator[Outcome]:
     """Judge whether the nodes that Karpenter runs on outlive it: those of a group without GPUs."""
     groups = [
-        pool
-        for pool in stack.pools
-        if pool.kind is not PoolKind.NODE_POOL and attempt(lambda pool=pool: pool.buys_gpus) is False
+        pool for pool in stack.pools if pool.kind is not PoolKind.NODE_POOL and attempt(_buys_gpus, pool) is False
     ]
     if groups and not any(stack.reaches(release.urn, pool.urn) for pool in groups):
         names = ", ".join(sorted(pool.name for pool in groups))
@@ -83,6 +81,10 @@ def _home(release: Resource, stack: Stack) -> Iterator[Outcome]:
             f"depends on no node group that Karpenter can run on ({names}): destroyed at once with it, Karpenter is "
             "gone before it has terminated its nodes"
         )
+
+
+def _buys_gpus(pool: Pool) -> bool:
+    return pool.buys_gpus
 
 
 def _queue(release: Resource, stack: Stack) -> Iterator[Outcome]:
