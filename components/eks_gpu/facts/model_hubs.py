@@ -86,3 +86,10 @@ NIM_TOKEN_VARIABLES = frozenset({"NGC_API_KEY", "NGC_CLI_API_KEY"})
 NIM_CACHE_VARIABLE = "NIM_CACHE_PATH"
 NIM_CACHE = "/opt/nim/.cache"
 """NVIDIA's microservices fetch their models from NGC when they start."""
+
+OLLAMA = "ollama"
+OLLAMA_FETCHES = frozenset({"pull", "run"})
+OLLAMA_CACHE_VARIABLE = "OLLAMA_MODELS"
+OLLAMA_HOME_CACHE = ".ollama/models"
+"""``ollama pull`` and ``ollama run`` fetch a model from Ollama's own hub into the user's home (ollama/ollama
+docs/faq.md, "Where are models stored?")."""

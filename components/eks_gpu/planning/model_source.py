@@ -74,7 +74,8 @@ def fetches_from_hub(container: Container) -> bool:
     repository = repository_of(container)
     if repository is not None and repository.kind is Kind.STORE:
         return False
-    return bool(hubs.TOKEN_VARIABLES & _variables(container).keys()) or _is_nim(container) or _snapshots(container)
+    own = _is_nim(container) or _is_ollama(container) or _snapshots(container)
+    return own or bool(hubs.TOKEN_VARIABLES & _variables(container).keys())
 
 
 def _offline(container: Container) -> bool:
@@ -85,6 +86,13 @@ def _offline(container: Container) -> bool:
 def _is_nim(container: Container) -> bool:
     named = need(container.image).startswith(hubs.NIM_IMAGES)
     return named and bool(hubs.NIM_TOKEN_VARIABLES & _variables(container).keys())
+
+
+def _is_ollama(container: Container) -> bool:
+    """Return whether a container pulls a model of Ollama's, by its command or once it runs."""
+    once_it_runs = container.place.at("lifecycle", "postStart", "exec")
+    words = (*_words(container), *(word for text in once_it_runs["command"].texts() for word in text.split()))
+    return any(before == hubs.OLLAMA and word in hubs.OLLAMA_FETCHES for before, word in pairwise(words))
 
 
 def _snapshots(container: Container) -> bool:
@@ -111,7 +119,8 @@ def cache_of(container: Container) -> Cache:
     image = need(container.image)
     own = next((path for part, path in hubs.IMAGE_CACHES.items() if part in image), None)
     home = (_literal(container, hubs.HOME) or _HOME).rstrip("/")
-    return Cache(own or f"{home}/{hubs.HOME_CACHE}", assumed=True)
+    below = hubs.OLLAMA_HOME_CACHE if _is_ollama(container) else hubs.HOME_CACHE
+    return Cache(own or f"{home}/{below}", assumed=True)
 
 
 def _said_cache(container: Container) -> str | None:
@@ -120,9 +129,14 @@ def _said_cache(container: Container) -> str | None:
     for flag in hubs.CACHE_FLAGS:
         for path in _after_flags(words, frozenset({flag})):
             return _told(path, container)
-    variables = {hubs.NIM_CACHE_VARIABLE: ""} if _is_nim(container) else hubs.CACHE_VARIABLES
-    told = ((_literal(container, name), below) for name, below in variables.items())
+    told = ((_literal(container, name), below) for name, below in _cache_variables(container).items())
     return next((value.rstrip("/") + below for value, below in told if value), None)
+
+
+def _cache_variables(container: Container) -> Mapping[str, str]:
+    if _is_nim(container):
+        return {hubs.NIM_CACHE_VARIABLE: ""}
+    return {hubs.OLLAMA_CACHE_VARIABLE: ""} if _is_ollama(container) else hubs.CACHE_VARIABLES
 
 
 def mount_over(container: Container, path: str) -> Mount | None:

@@ -151,6 +151,15 @@ def test_w05_a_microservice_of_nvidia_fetches_from_its_own_hub() -> None:
     assert passes(judge("WORK008", server("/models", **elsewhere)))
 
 
+def test_w05_ollama_fetches_from_its_own_hub_when_it_is_told_to() -> None:
+    pull = {"postStart": {"exec": {"command": ["/bin/sh", "-c", "sleep 5; ollama pull llama3.1"]}}}
+    ollama: dict[str, Any] = {"image": "ollama/ollama:0.12.6", "args": None, "lifecycle": pull}
+    assert "downloads its model at every start: ~/.ollama/models is in" in complaint(judge("WORK008", server(**ollama)))
+    assert passes(judge("WORK008", server("/root/.ollama", **ollama)))
+    assert passes(judge("WORK008", server("/models", **ollama, env=env(OLLAMA_MODELS="/models"))))
+    assert "(emptyDir)" in complaint(judge("WORK008", server("/root/.ollama", SCRATCH, **ollama)))
+
+
 @pytest.mark.parametrize(
     "settings",
     [
