@@ -41,7 +41,7 @@ class Model:
 
 _ON_HUB: Final = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
 _HUB_URL: Final = "hf://"
-_ENDS_A_COMMAND: Final = ";&|"
+_OF_THE_SHELL: Final = ";&|\\"
 _VARIABLE: Final = re.compile(r"\$(?:\((\w+)\)|\{(\w+)\}|(\w+))")
 _VLLM: Final = "vllm"
 
@@ -160,12 +160,8 @@ _IS_HOME: Final = re.compile(r"/root|/home(?:/[^/]+)?")
 
 def _words(container: Container) -> tuple[str, ...]:
     """Return a container's command line, scripts inside scripts included; ``--option=value`` becomes two words."""
-    return tuple(
-        part
-        for text in told_to(container.place)
-        for word in text.split()
-        for part in _pair(word.strip(_ENDS_A_COMMAND))
-    )
+    bare = (word.strip(_OF_THE_SHELL) for text in told_to(container.place) for word in text.split())
+    return tuple(part for word in bare if word for part in _pair(word))
 
 
 def _pair(word: str) -> tuple[str, ...]:
