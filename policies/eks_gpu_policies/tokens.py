@@ -73,6 +73,7 @@ SERVICE: Final = "kubernetes:core/v1:Service"
 RESOURCE_QUOTA: Final = "kubernetes:core/v1:ResourceQuota"
 LIMIT_RANGE: Final = "kubernetes:core/v1:LimitRange"
 NODE_OVERLAY: Final = "kubernetes:karpenter.sh/v1alpha1:NodeOverlay"
+CLUSTER_POLICY: Final = "kubernetes:nvidia.com/v1:ClusterPolicy"
 POD_DISRUPTION_BUDGET: Final = "kubernetes:policy/v1:PodDisruptionBudget"
 SCALERS: Final = frozenset(
     {

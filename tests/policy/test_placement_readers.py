@@ -97,6 +97,16 @@ def test_g03_two_plugins_that_differ_are_nobodys_word() -> None:
 
 
 @pytest.mark.parametrize(
+    "spec", [{"devicePlugin": {"config": {"name": "mine"}}}, {"mig": {"strategy": "mixed"}}, UNKNOWN]
+)
+def test_g03_who_changes_the_cluster_policy_has_the_last_word(spec: object) -> None:
+    policy = examples.resource(f"{tokens.CLUSTER_POLICY}Patch", "policy", {"spec": spec})
+    assert isinstance(only_pool(CLASS, examples.node_pool(), operator(), policy).split, NotKnown)
+    waiting = examples.resource(f"{tokens.CLUSTER_POLICY}Patch", "policy", {"metadata": {"name": "cluster-policy"}})
+    assert only_pool(CLASS, examples.node_pool(), operator(), waiting).split is None
+
+
+@pytest.mark.parametrize(
     ("release", "split"),
     [
         (operator(), Partitions("all-1g.5gb", mig.SINGLE)),

@@ -180,7 +180,15 @@ AFTER_BOOT: frozenset[str] = frozenset(
     {GFD_PRODUCT, GFD_COUNT, GFD_MEMORY, GFD_REPLICAS, MIG_CAPABLE, MIG_CONFIG_STATE, MIG_STRATEGY}
 )
 
-_FOUND_OUT = ("feature.node.kubernetes.io/", "nvidia.com/gpu", "nvidia.com/cuda", "nvidia.com/mig", "nvidia.com/mps")
+_FOUND_OUT = (
+    "feature.node.kubernetes.io/",
+    "nvidia.com/gpu.",
+    "nvidia.com/cuda.",
+    "nvidia.com/gfd.",
+    "nvidia.com/mig",
+    "nvidia.com/mps.",
+    "nvidia.com/vgpu.",
+)
 """How the labels begin that node and GPU feature discovery, the operator and the MIG manager set."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,6 +12,7 @@ from eks_gpu.facts.versions import GPU_OPERATOR
 from eks_gpu.planning.advertised import Partitions, Shares, Split
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.reading import NotKnown, NotKnownError, View, attempt, need
+from eks_gpu.planning.unknown import UNKNOWN
 from eks_gpu_policies import charts, tokens
 from eks_gpu_policies.program import Program
 from eks_gpu_policies.readers.sharing import SHARING_CHARTS, PluginConfigs, plugin_configs
@@ -22,6 +23,8 @@ _OPERATOR_STRATEGY: Final = mig.SINGLE
 """The operator's ``mig.strategy`` where its values say nothing (gpu-operator v26.7.0 values.yaml)."""
 _NO_STRATEGY: Final = "none"
 """The plugin's ``migStrategy`` where its values say nothing: partitions are not looked for."""
+_SHARING: Final = frozenset({"devicePlugin", "mig", "migManager"})
+"""Parts of a ClusterPolicy that decide how GPUs are shared."""
 _WAYS: Final = ("mps", "timeSlicing")
 """How shares are made; where both are configured, MPS wins."""
 
@@ -57,12 +60,20 @@ def split_of(pool: Pool, plugins: tuple[Installation, ...], program: Program) ->
         settings = user_data_of(pool, program).settings["kubelet-device-plugins"]["nvidia"]
         if settings["enabled"].boolean() is not False:
             return _of_bottlerocket(settings)
+    if any(map(_changes_sharing, program.of_type(tokens.CLUSTER_POLICY))):
+        raise NotKnownError(NotKnown(pool.urn, "device plugin", "its configuration is changed in the ClusterPolicy"))
     splits = [_of_plugin(pool, plugin) for plugin in plugins]
     if not splits:
         raise NotKnownError(NotKnown(pool.urn, "device plugin", "it is not in the stack"))
     if any(split != splits[0] for split in splits):
         raise NotKnownError(NotKnown(pool.urn, "device plugin", "several are in the stack, and they differ"))
     return splits[0]
+
+
+def _changes_sharing(policy: Resource) -> bool:
+    """Return whether somebody tells the operator how to share beside, or after, the values of its chart."""
+    spec = policy.props.get("spec")
+    return spec is UNKNOWN or (isinstance(spec, Mapping) and not _SHARING.isdisjoint(spec))
 
 
 def _of_plugin(pool: Pool, plugin: Installation) -> Split:

@@ -40,11 +40,14 @@ _BY_LABELS: Final = (Untolerated, NoTypes, Unlabelled, Contradictory)
 
 
 def _check(pod: PodTemplate, stack: Stack) -> Iterator[Outcome]:
-    answers = stack.placements(pod)
+    answers: list[Answer] = []
+    for pool in stack.possible_pools:
+        placement = stack.placed(pod, pool)
+        if placement.admits:
+            return
+        answers.append((pool, placement))
     if not answers:
         yield Undecided("GPU pools", "no pool that buys GPUs is in the stack")
-        return
-    if any(placement.admits for _, placement in answers):
         return
     unclear = next((placement.unclear for _, placement in answers if placement.unclear is not None), None)
     if unclear is not None:

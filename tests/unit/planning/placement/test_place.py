@@ -150,6 +150,8 @@ def test_w02_labels_after_boot_are_on_nodes_that_run_and_on_none_that_is_to_be_b
     wanted = pod(selector=from_labels({labels.GFD_PRODUCT: "NVIDIA-A10G"}))
     assert "a label that nodes get only after boot" in place(wanted, pool()).reason
     assert place(wanted, group()).admits
+    own = pod(selector=from_labels({"nvidia.com/gpu": "true"}))
+    assert place(own, group()).refuses, "it only looks like one"
     without = pod(affinity=((Requirement(labels.MIG_STRATEGY, "DoesNotExist"),),))
     assert place(without, pool()).admits
     assert place(without, group()).admits
