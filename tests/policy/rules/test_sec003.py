@@ -53,6 +53,11 @@ def test_services_before_other_pods_are_not_concerned() -> None:
     assert not_concerned(judge("SEC003", service({}), SERVER))
 
 
+def test_a_service_without_any_gpu_pod_in_the_stack_is_not_concerned() -> None:
+    assert not_concerned(judge("SEC003", unknown(service(), "spec.type")))
+    assert judge("SEC003", unknown(service(), "spec.type")).not_evaluated == ()
+
+
 def test_pods_of_another_namespace_are_not_behind_it() -> None:
     there = changed(SERVER, "metadata.namespace", "inference")
     assert not_concerned(judge("SEC003", service(namespace="web"), there))

@@ -16,7 +16,8 @@ from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.rule import Example, Outcome, Problem, Rule, Severity, Subjects, Undecided
 from eks_gpu_policies.stack import Stack
 
-_Label = tuple[str, str]
+_Label = tuple[str, str, str]
+"""Namespace, key and value."""
 
 
 @dataclass(frozen=True)
@@ -25,9 +26,9 @@ class _Door:
 
     service: Resource
     labelled: Mapping[_Label, tuple[PodTemplate, ...]]
-    """GPU pods by each of their labels."""
-    unlabelled: tuple[tuple[NotKnown, PodTemplate], ...]
-    """GPU pods whose labels are not known."""
+    """GPU pods by namespace and each of their labels."""
+    unclear: tuple[tuple[NotKnown, PodTemplate], ...]
+    """GPU pods whose labels or namespace are not known."""
 
     @property
     def urn(self) -> str:
@@ -45,28 +46,35 @@ def _doors(stack: Stack) -> Iterator[_Door]:
     if not services:
         return
     labelled: dict[_Label, list[PodTemplate]] = {}
-    unlabelled: list[tuple[NotKnown, PodTemplate]] = []
+    unclear: list[tuple[NotKnown, PodTemplate]] = []
     for pod in stack.pods:
         if attempt(_asks_gpu, pod) is not True:
             continue
-        if isinstance(pod.labels, NotKnown):
-            unlabelled.append((pod.labels, pod))
+        found = attempt(_labels, pod, stack)
+        if isinstance(found, NotKnown):
+            unclear.append((found, pod))
             continue
-        for label in pod.labels.items():
+        for label in found:
             labelled.setdefault(label, []).append(pod)
     index = {label: tuple(pods) for label, pods in labelled.items()}
-    yield from (_Door(service, index, tuple(unlabelled)) for service in services)
+    yield from (_Door(service, index, tuple(unclear)) for service in services)
 
 
 def _asks_gpu(pod: PodTemplate) -> bool:
     return pod.asks_gpu
 
 
+def _labels(pod: PodTemplate, stack: Stack) -> tuple[_Label, ...]:
+    home = namespace_of(stack.by_urn[pod.urn], stack)
+    return tuple((home, key, value) for key, value in need(pod.labels).items())
+
+
 def _leads_to_gpus(door: _Door, stack: Stack) -> bool:
-    if not is_load_balancer(door.service.view["spec"]):
+    nobody = not door.labelled and not door.unclear
+    if nobody or not is_load_balancer(door.service.view["spec"]):
         return False
     selector = _selector(door)
-    return bool(selector) and (bool(_behind(door, selector, stack)) or bool(door.unlabelled))
+    return bool(selector) and (bool(_behind(door, selector, stack)) or any(_may_be_behind(door, selector)))
 
 
 def _selector(door: _Door) -> Mapping[str, str]:
@@ -75,12 +83,16 @@ def _selector(door: _Door) -> Mapping[str, str]:
 
 def _behind(door: _Door, selector: Mapping[str, str], stack: Stack) -> tuple[PodTemplate, ...]:
     """Return the GPU pods that a Service selects: those with all its labels, in its namespace."""
-    rarest = min((door.labelled.get(label, ()) for label in selector.items()), key=len)
-    alike = [pod for pod in rarest if selector.items() <= need(pod.labels).items()]
-    if not alike:
-        return ()
     home = namespace_of(door.service, stack)
-    return tuple(pod for pod in alike if namespace_of(stack.by_urn[pod.urn], stack) == home)
+    rarest = min((door.labelled.get((home, *label), ()) for label in selector.items()), key=len)
+    return tuple(pod for pod in rarest if selector.items() <= need(pod.labels).items())
+
+
+def _may_be_behind(door: _Door, selector: Mapping[str, str]) -> Iterator[tuple[NotKnown, PodTemplate]]:
+    """Yield the GPU pods of which nobody can tell whether a Service selects them."""
+    for place, pod in door.unclear:
+        if isinstance(pod.labels, NotKnown) or selector.items() <= pod.labels.items():
+            yield place, pod
 
 
 def _check(door: _Door, stack: Stack) -> Iterator[Outcome]:
@@ -94,7 +106,7 @@ def _check(door: _Door, stack: Stack) -> Iterator[Outcome]:
     if pods:
         yield Problem(f"opens {ports(view['spec'])} of {pods[0].name}, which it selects by {chosen}: {why}")
         return
-    for place, pod in door.unlabelled:
+    for place, pod in _may_be_behind(door, selector):
         yield Undecided(place.path, f"whether the Service selects {pod.name} is {place.reason}")
 
 
