@@ -52,11 +52,16 @@ class RuleSet:
     @cached_property
     def recorded(self) -> Mapping[str, tuple[Node, ...]]:
         """What each recorded series is made from; several rules may record one name with different labels."""
-        found: dict[str, list[Node]] = {}
+        found: dict[str, dict[str, Node]] = {}
         for rule in self.rules:
             if not rule.alerts and rule.tree is not None:
-                found.setdefault(rule.name, []).append(rule.tree)
-        return {name: tuple(trees) for name, trees in found.items()}
+                found.setdefault(rule.name, {})[rule.query] = rule.tree
+        return {name: tuple(trees.values()) for name, trees in found.items()}
+
+    @cached_property
+    def distinct_alerts(self) -> tuple[PrometheusRule, ...]:
+        """One of each lot of alerts with the same query."""
+        return tuple({rule.query: rule for rule in self.alerts}.values())
 
     def parts(self, node: Node) -> Iterator[Node]:
         """Yield every part of a query and of what its series are recorded from; each recorded series once."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from eks_gpu.facts import exported_series as facts
 from eks_gpu.facts import metrics
-from eks_gpu.planning.alerting import PrometheusRule
+from eks_gpu.planning.promql import PromqlError, parse
 from eks_gpu.planning.promql.tree import (
     COMPARISONS,
     Aggregation,
@@ -42,17 +43,29 @@ class Lie:
     """What to write instead."""
 
 
-def lies(rule: PrometheusRule, *, partitioned: bool) -> Iterator[Lie]:
-    """Yield what is wrong with a rule's own query. ``partitioned``: whether GPUs are, by MIG."""
-    if rule.tree is None:
-        return
-    told: set[Lie] = set()
-    for part in walk(rule.tree):
-        found = (*_about_xids(part), *_about_any_xid(part, rule), *_about_rates(part))
-        for lie in (*found, *(_about_instances(part) if partitioned else ())):
-            if lie not in told:
-                told.add(lie)
-                yield lie
+@lru_cache(maxsize=4096)
+def lies(query: str, *, alerts: bool, partitioned: bool) -> tuple[Lie, ...]:
+    """Return what is wrong with a rule's own query; nothing where it cannot be read.
+
+    ``alerts``: whether it alerts, rather than records. ``partitioned``: whether GPUs are, by MIG.
+    """
+    try:
+        tree = parse(query)
+    except PromqlError:
+        return ()
+    return tuple(dict.fromkeys(_lies(tree, alerts=alerts, partitioned=partitioned)))
+
+
+def _lies(tree: Node, *, alerts: bool, partitioned: bool) -> Iterator[Lie]:
+    # A rule that records may leave the codes to the alerts that read it.
+    any_xid = alerts and not any(_compares_with_a_code(part) for part in walk(tree))
+    for part in walk(tree):
+        yield from _about_xids(part)
+        yield from _about_rates(part)
+        if any_xid:
+            yield from _about_any_xid(part)
+        if partitioned:
+            yield from _about_instances(part)
 
 
 def names(*nodes: Node) -> frozenset[str]:
@@ -76,11 +89,8 @@ def _about_xids(part: Node) -> Iterator[Lie]:
         )
 
 
-def _about_any_xid(part: Node, rule: PrometheusRule) -> Iterator[Lie]:
-    """Judge an alert's own comparison; a rule that records may leave the codes to the alerts that read it."""
-    if not (rule.alerts and isinstance(part, Binary) and part.operator in COMPARISONS):
-        return
-    if rule.tree is not None and any(_compares_with_a_code(other) for other in walk(rule.tree)):
+def _about_any_xid(part: Node) -> Iterator[Lie]:
+    if not (isinstance(part, Binary) and part.operator in COMPARISONS):
         return
     last = _asked_above_zero(part)
     if last is not None and last.name in facts.LAST_XID and not _asks_for_codes(last):

@@ -31,7 +31,7 @@ class Noticed(StrEnum):
 
 def noticed(rules: RuleSet) -> frozenset[Noticed]:
     """Return what the alerts of a stack notice."""
-    return frozenset().union(*(_noticed_by(rule, rules) for rule in rules.alerts))
+    return frozenset().union(*(_noticed_by(rule, rules) for rule in rules.distinct_alerts))
 
 
 def _noticed_by(rule: PrometheusRule, rules: RuleSet) -> frozenset[Noticed]:

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
-from weakref import WeakKeyDictionary
 
 from eks_gpu.planning.alerting import PrometheusRule, RuleSet
 from eks_gpu.planning.reading import NotKnown, NotKnownError, View
 from eks_gpu.planning.unknown import UNKNOWN
 from eks_gpu_policies import charts, tokens
+from eks_gpu_policies.readers.once import once
 from eks_gpu_policies.stack import Stack
 
 _PROMETHEUS_RULES: Final = (tokens.PROMETHEUS_RULE,)
@@ -30,18 +30,13 @@ class Alerts:
     unclear: tuple[NotKnown, ...]
 
 
-_read: WeakKeyDictionary[Stack, Alerts] = WeakKeyDictionary()
-
-
+@once
 def alerts_of(stack: Stack) -> Alerts:
-    """Return the rules of a stack; they are read once."""
-    found = _read.get(stack)
-    if found is None:
-        reader = _Reader()
-        for rule in _sources(stack):
-            reader.read(rule)
-        found = _read[stack] = Alerts(RuleSet(reader.rules), tuple(dict.fromkeys(reader.unclear)))
-    return found
+    """Return the rules of a stack."""
+    reader = _Reader()
+    for place in _sources(stack):
+        reader.read(place)
+    return Alerts(RuleSet(reader.rules), tuple(dict.fromkeys(reader.unclear)))
 
 
 def _sources(stack: Stack) -> Iterator[View]:

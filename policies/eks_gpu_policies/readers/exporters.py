@@ -13,6 +13,7 @@ from eks_gpu.planning.counters import CounterList, read_counters
 from eks_gpu.planning.pod_template import Container, PodTemplate
 from eks_gpu.planning.reading import NotKnown, NotKnownError, View, attempt, need
 from eks_gpu_policies import charts, tokens
+from eks_gpu_policies.readers.once import once
 from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.stack import Stack
 
@@ -55,8 +56,13 @@ class Exporter:
         return None if self.version is None else self.version >= facts.HOST_LABEL_RENAMED_SINCE
 
 
-def exporters(stack: Stack) -> Iterator[Exporter]:
-    """Yield the exporters of a stack, those that are switched off among them."""
+@once
+def exporters(stack: Stack) -> tuple[Exporter, ...]:
+    """Return the exporters of a stack, those that are switched off among them."""
+    return tuple(_exporters(stack))
+
+
+def _exporters(stack: Stack) -> Iterator[Exporter]:
     for release in stack.of_type(*sorted(tokens.HELM)):
         name = attempt(charts.name, release)
         if name == DCGM_EXPORTER.name:
@@ -67,12 +73,6 @@ def exporters(stack: Stack) -> Iterator[Exporter]:
         for box in () if isinstance(pod.containers, NotKnown) else pod.containers:
             if _IMAGE.search(box.image if isinstance(box.image, str) else ""):
                 yield _of_pod(pod, box, stack)
-
-
-def is_exporter(pod: PodTemplate) -> bool:
-    """Return whether a pod is known to run an exporter."""
-    boxes = () if isinstance(pod.containers, NotKnown) else pod.containers
-    return any(_IMAGE.search(box.image) for box in boxes if isinstance(box.image, str))
 
 
 def _of_chart(release: Resource) -> Exporter:

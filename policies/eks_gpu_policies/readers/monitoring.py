@@ -10,6 +10,7 @@ from eks_gpu.facts import monitoring_charts as facts
 from eks_gpu.planning.reading import NotKnown, NotKnownError, View, attempt
 from eks_gpu_policies import charts, tokens
 from eks_gpu_policies.coverage import unseen
+from eks_gpu_policies.readers.once import once
 from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.stack import Stack
 
@@ -98,6 +99,7 @@ def release_name(release: Resource) -> str:
     raise NotKnownError(said.not_known("left to Pulumi, which adds a random suffix"))
 
 
+@once
 def prometheuses(stack: Stack) -> tuple[Prometheus, ...]:
     """Return every Prometheus of a stack."""
     found = [
@@ -113,6 +115,7 @@ def _is_installed(release: Resource) -> bool:
     return attempt(charts.values(release).at("prometheus", "enabled").boolean) is not False
 
 
+@once
 def watched_elsewhere(stack: Stack) -> bool:
     """Return whether something in the stack sends metrics to a service outside of the cluster."""
     if any(attempt(charts.name, item) in facts.ELSEWHERE_CHARTS for item in stack.of_type(*sorted(tokens.HELM))):
@@ -121,6 +124,7 @@ def watched_elsewhere(stack: Stack) -> bool:
     return any(name in facts.ELSEWHERE_ADD_ONS for name in names)
 
 
+@once
 def unclear_parts(stack: Stack) -> tuple[NotKnown, ...]:
     """Return what is not known about charts and files of which nobody can tell what they install."""
     names = (attempt(charts.name, item) for item in stack.of_type(*sorted(tokens.HELM)))
@@ -128,6 +132,7 @@ def unclear_parts(stack: Stack) -> tuple[NotKnown, ...]:
     return (*(name for name in names if isinstance(name, NotKnown)), *files)
 
 
+@once
 def brings_definitions(stack: Stack) -> bool:
     """Return whether something in the stack brings the kinds ServiceMonitor and PrometheusRule."""
     if any(attempt(charts.name, item) in facts.DEFINITIONS_CHARTS for item in stack.of_type(*sorted(tokens.HELM))):

@@ -156,7 +156,7 @@ def test_our_own_alerts_notice_everything_and_none_of_them_lies() -> None:
         ]
     )
     assert noticed(own) == set(Noticed)
-    assert [lie for rule in own.rules for lie in lies(rule, partitioned=True)] == []
+    assert [lie for rule in own.rules for lie in lies(rule.query, alerts=rule.alerts, partitioned=True)] == []
 
 
 ALLOCATABLE = 'kube_node_status_allocatable{resource="nvidia_com_gpu"}'

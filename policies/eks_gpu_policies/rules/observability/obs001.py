@@ -118,7 +118,7 @@ def _anything(stack: Stack) -> Iterator[Outcome]:
         if not noticed(alerts_of(stack).rules) >= _EVERYTHING:
             yield Undecided(_OPTION, f"{running[0].name} measures the GPUs; who reads that, and alerts, nobody said")
         return
-    if any(True for _ in exporters(stack)):
+    if exporters(stack):
         return
     unclear = unclear_parts(stack)
     if unclear:

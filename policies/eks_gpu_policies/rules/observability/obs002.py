@@ -8,11 +8,13 @@ is not known.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Final
 
 from eks_gpu.facts import exported_series, metrics
 from eks_gpu.facts.versions import GPU_OPERATOR
 from eks_gpu.planning.alerting import PrometheusRule, RuleSet
+from eks_gpu.planning.promql import parse
 from eks_gpu.planning.reading import NotKnown
 from eks_gpu.planning.watching import is_gpu_series
 from eks_gpu_policies import examples, tokens
@@ -61,12 +63,14 @@ def _lists(stack: Stack) -> Iterator[Outcome]:
 
 def _series(rules: RuleSet, stack: Stack) -> Iterator[Outcome]:
     running = tuple(item for item in exporters(stack) if item.enabled is not False)
+    exists = cache(lambda series: not is_gpu_series(series) or any(item.exports(series) is True for item in running))
+    missing = cache(lambda query: rules.missing(parse(query), exists))
     readers: dict[tuple[str, str], list[PrometheusRule]] = {}
     for rule in _judged(rules):
         if rule.tree is None:
             yield Undecided(rule.path, f"the query of {rule} could not be read")
             continue
-        for name in rules.missing(rule.tree, lambda series: not is_gpu_series(series) or _exists(series, running)):
+        for name in missing(rule.query):
             readers.setdefault((rule.urn, name), []).append(rule)
     if readers and not running:
         yield Undecided("expr", "which series are exported, because no exporter is in the stack")
@@ -80,7 +84,7 @@ def _series(rules: RuleSet, stack: Stack) -> Iterator[Outcome]:
 
 def _judged(rules: RuleSet) -> Iterator[PrometheusRule]:
     """Yield the alerts, and the recording rules that no alert reads: those are judged through the alerts."""
-    trees = [rule.tree for rule in rules.alerts]
+    trees = [rule.tree for rule in rules.distinct_alerts]
     read = {part.name for tree in trees if tree is not None for part in rules.series(tree)}
     return (rule for rule in rules.rules if rule.alerts or rule.name not in read)
 

@@ -49,10 +49,9 @@ def _check(_whole: Whole, stack: Stack) -> Iterator[Outcome]:
     partitioned = any(attempt(_is_partitioned, pool) is True for pool in stack.gpu_pools)
     yield from (undecided(what) for what in found.unclear)
     for rule in found.rules.rules:
-        told = (
-            Problem(f"{rule} {lie.what}", urn=rule.urn, fix=lie.cure) for lie in lies(rule, partitioned=partitioned)
-        )
-        yield from clauses(told, _capacity(rule, stack), _host_label(rule, stack))
+        told = lies(rule.query, alerts=rule.alerts, partitioned=partitioned)
+        problems = (Problem(f"{rule} {lie.what}", urn=rule.urn, fix=lie.cure) for lie in told)
+        yield from clauses(problems, _capacity(rule, stack), _host_label(rule, stack))
 
 
 def _is_partitioned(pool: Pool) -> bool:
@@ -61,7 +60,7 @@ def _is_partitioned(pool: Pool) -> bool:
 
 def _capacity(rule: PrometheusRule, stack: Stack) -> Iterator[Outcome]:
     """Judge the one series that nearly everybody reads and nobody exports by default."""
-    if rule.tree is None or facts.TOTAL_MEMORY not in names(rule.tree):
+    if facts.TOTAL_MEMORY not in rule.query or rule.tree is None or facts.TOTAL_MEMORY not in names(rule.tree):
         return
     running = tuple(item for item in exporters(stack) if item.enabled is not False)
     answers = {item.exports(facts.TOTAL_MEMORY) for item in running}
