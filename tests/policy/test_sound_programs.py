@@ -221,8 +221,15 @@ CPU_GROUP = examples.resource(
     {"instanceTypes": ["m7i.large"], "scalingConfig": {"minSize": 2, "desiredSize": 2, "maxSize": 3}, "diskSize": 20},
 )
 
-OPERATOR = examples.release("gpu-operator", "gpu-operator", "v25.10.1", values={"driver": {"enabled": False}})
-PLUGIN = examples.release("nvidia-device-plugin", "nvidia-device-plugin", "0.17.4")
+OPERATOR = examples.release(
+    "gpu-operator",
+    "gpu-operator",
+    "v25.10.1",
+    atomic=True,
+    values={part: {"enabled": False} for part in ("driver", "toolkit", "devicePlugin")},
+)
+"""As the EKS user guide installs it beside Bottlerocket, which brings all three."""
+PLUGIN = examples.release("nvidia-device-plugin", "nvidia-device-plugin", "0.17.4", after=(GROUP,), timeout=1200)
 
 PROGRAMS = {
     "a cluster without GPUs": (GENERAL_PURPOSE, ANYTHING, CPU_GROUP, WEB),

@@ -329,6 +329,8 @@ def test_a_cluster_example_with_floating_charts_and_a_default_disk_is_refused() 
     charts = [examples.release(name, name, None) for name in ("gpu-operator", "kube-prometheus-stack")]
     assert found(report_on(component, *charts)) == {
         *((rule, "gpu") for rule in ("NODE001", "NODE002", "NODE003", "NODE006", "NODE007")),
+        ("SOFT003", "gpu"),
         ("SOFT005", "gpu-operator"),
         ("SOFT005", "kube-prometheus-stack"),
+        ("SOFT007", "gpu-operator"),
     }

@@ -101,6 +101,10 @@ def test_unknown_switches_and_images_are_left_open() -> None:
     assert left_open(judge(RULE, operator(), examples.node_pool()))
 
 
+def test_an_unknown_chart_may_be_the_operator() -> None:
+    assert left_open(judge(RULE, unknown(operator(), "chart"), pool())) == ["chart"]
+
+
 def test_stacks_without_the_operator_are_not_concerned() -> None:
     plugin = examples.release("plugin", NVIDIA_DEVICE_PLUGIN.name, NVIDIA_DEVICE_PLUGIN.version)
     assert not_concerned(judge(RULE, plugin, pool()))

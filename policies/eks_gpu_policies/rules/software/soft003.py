@@ -31,7 +31,7 @@ _SWITCHES: Final = {Role.DRIVER: ("driver", "driver"), Role.TOOLKIT: ("toolkit",
 
 
 def _concerns(pool: Pool, stack: Stack) -> bool:
-    return bool(_operators(stack)) and stack.is_gpu_pool(pool)
+    return bool(_operators(stack) or stack.daemon_reach.unknown_charts) and stack.is_gpu_pool(pool)
 
 
 def _operators(stack: Stack) -> tuple[Daemon, ...]:
@@ -40,6 +40,7 @@ def _operators(stack: Stack) -> tuple[Daemon, ...]:
 
 
 def _check(pool: Pool, stack: Stack) -> Iterator[Outcome]:
+    yield from (undecided(what) for what in stack.daemon_reach.unknown_charts)
     if not all(daemon.opted_out(pool) for daemon in _operators(stack)):
         yield from clauses(*(_on(role, pool, stack) for role in _SWITCHES), _off(pool, stack))
 
