@@ -6,8 +6,12 @@ import pytest
 
 from eks_gpu.facts import declarations, labels, resources
 from eks_gpu_policies import examples
+from eks_gpu_policies.engine import evaluate
+from eks_gpu_policies.options import Options
 from eks_gpu_policies.resource import Resource
-from tests.support.judging import changed, complaint, judge, left_open, not_concerned, passes, unknown
+from eks_gpu_policies.rule import Environment
+from eks_gpu_policies.rules import BY_ID
+from tests.support.judging import TODAY, changed, complaint, judge, left_open, not_concerned, passes, unknown
 
 CLASS = examples.node_class()
 
@@ -91,6 +95,26 @@ def test_n08_pods_elsewhere_do_not_speak_for_the_pool() -> None:
 def test_the_names_of_many_pods_are_counted() -> None:
     pods = [examples.deployment(name=f"llm-{n}") for n in range(5)]
     assert "nothing in llm-0, llm-1, llm-2 and 2 more says" in complaint(judge("NODE009", CLASS, TWO, *pods))
+
+
+def test_n08_parts_of_gpus_are_no_model_and_many_models_are_not_all_named() -> None:
+    assert passes(judge("NODE009", CLASS, pool("g6.xlarge", "g6f.xlarge"), examples.deployment()))
+    wanted = [{"key": labels.INSTANCE_CATEGORY, "operator": "In", "values": ["g", "p"]}]
+    anything = changed(TWO, "spec.template.spec.requirements", wanted)
+    message = complaint(judge("NODE009", CLASS, anything, examples.deployment()))
+    assert "(t4 of 16 GiB, t4g of 16 GiB ... b300 of 269 GiB)" in message
+
+
+def test_n08_in_plain_yaml_the_pods_may_be_elsewhere() -> None:
+    wide = pool("g5.2xlarge", "g6e.2xlarge")
+    report = evaluate(
+        (CLASS, wide),
+        environment=Environment.PROD,
+        rules=(BY_ID["NODE009"],),
+        today=TODAY,
+        options=Options(manifests_only=True),
+    )
+    assert left_open(report) == ["GPU pods"]
 
 
 def test_unknown_types_are_left_open() -> None:

@@ -8,9 +8,14 @@ from eks_gpu.facts import labels, resources
 from eks_gpu.facts.taints import GPU, Taint, dedicated
 from eks_gpu.planning.unknown import UNKNOWN
 from eks_gpu_policies import examples, tokens
+from eks_gpu_policies.engine import evaluate
+from eks_gpu_policies.options import Options
+from eks_gpu_policies.report import Report
 from eks_gpu_policies.resource import Resource
+from eks_gpu_policies.rule import Environment
+from eks_gpu_policies.rules import BY_ID
 from eks_gpu_policies.stack import Stack
-from tests.support.judging import changed, complaint, judge, left_open, not_concerned, passes, unknown
+from tests.support.judging import TODAY, changed, complaint, judge, left_open, not_concerned, passes, unknown
 
 CLASS = examples.node_class()
 AGENT = examples.resource(
@@ -237,6 +242,22 @@ def test_a_pool_open_to_all_gpu_families_serves_a_pod_that_names_its_gpu() -> No
     anything = changed(pool(), "spec.template.spec.requirements", wanted)
     chosen = changed(server(4), "spec.template.spec.nodeSelector", {labels.INSTANCE_GPU_NAME: "l4"})
     assert passes(judge("WORK001", CLASS, anything, chosen))
+
+
+def in_plain_yaml(*program: Resource) -> Report:
+    return evaluate(
+        program,
+        environment=Environment.PROD,
+        rules=(BY_ID["WORK001"],),
+        today=TODAY,
+        options=Options(manifests_only=True),
+    )
+
+
+def test_in_plain_yaml_a_pod_may_be_meant_for_other_pools_unless_one_lets_it_on() -> None:
+    elsewhere = changed(server(), "spec.template.spec.nodeSelector", {"team": "maps"})
+    assert left_open(in_plain_yaml(CLASS, pool(), elsewhere)) == ["GPU pools"]
+    assert "asks 8 CPU" in complaint(in_plain_yaml(CLASS, pool(), server(cpu="8")))
 
 
 def test_many_copies_of_a_program_share_what_is_prepared_for_one() -> None:

@@ -18,7 +18,7 @@ from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.quantity import quantity
 from eks_gpu.planning.reading import NotKnown, attempt, need
 from eks_gpu_policies import examples
-from eks_gpu_policies.rule import Example, Outcome, Problem, Rule, Severity, undecided
+from eks_gpu_policies.rule import Example, Outcome, Problem, Rule, Severity, Undecided, undecided
 from eks_gpu_policies.stack import Stack
 from eks_gpu_policies.subjects import GPU_POOLS
 
@@ -46,7 +46,7 @@ def _check(pool: Pool, stack: Stack) -> Iterator[Outcome]:
         return
     pods = [pod for pod in stack.lodgers(pool) if attempt(_asks_gpu, pod) is True]
     if not pods:
-        yield from _spread(pool)
+        yield from _spread(pool, stack)
         return
     answers = [attempt(_leaves_it_to_chance, pod, pool, stack) for pod in pods]
     yield from (undecided(answer) for answer in answers if isinstance(answer, NotKnown))
@@ -80,13 +80,17 @@ def _chooses(selection: Selection) -> bool:
 
 def _needs_no_more_than_all_have(pod: PodTemplate, pool: Pool) -> bool:
     needed = quantity(need(pod.annotations).get(declarations.GPU_MEMORY_GIB, ""))
-    smallest = min(kind.gpu_memory_mib for kind in pool.gpu_types)
+    smallest = min(memory for _, memory in _models(pool.gpu_types))
     return needed is not None and needed * _MIB_PER_GIB <= smallest
 
 
-def _spread(pool: Pool) -> Iterator[Outcome]:
-    memories = sorted(kind.gpu_memory_mib for kind in pool.gpu_types)
-    if memories[-1] >= _WIDE * memories[0]:
+def _spread(pool: Pool, stack: Stack) -> Iterator[Outcome]:
+    memories = sorted(memory for _, memory in _models(pool.gpu_types))
+    if memories[-1] < _WIDE * memories[0]:
+        return
+    if stack.options.manifests_only:
+        yield Undecided("GPU pods", "which pods land on the pool is not among these manifests")
+    else:
         yield Problem(
             f"has GPUs of very different memory ({_listed(pool.gpu_types)}): what fits the largest fails on the "
             "smallest, and which one comes is chance"
@@ -94,13 +98,15 @@ def _spread(pool: Pool) -> Iterator[Outcome]:
 
 
 def _models(types: Iterable[InstanceType]) -> frozenset[tuple[str, int]]:
-    return frozenset(kind.gpu_model for kind in types)
+    """Return the GPU models of some types; a type that has part of a GPU advertises none, and serves nobody."""
+    return frozenset(kind.gpu_model for kind in types if kind.gpu_count)
 
 
 def _listed(types: Iterable[InstanceType]) -> str:
-    """Return the models with their memory, small to large: ``t4 of 16 GiB, a10g of 22.4 GiB``."""
+    """Return the models with their memory, small to large: ``t4 of 16 GiB, a10g of 22.4 GiB``; some of many."""
     by_size = sorted(_models(types), key=lambda model: (model[1], model[0]))
-    return ", ".join(f"{name} of {memory / _MIB_PER_GIB:.3g} GiB" for name, memory in by_size)
+    told = [f"{name} of {memory / _MIB_PER_GIB:.3g} GiB" for name, memory in by_size]
+    return ", ".join(told) if len(told) <= _MOST_NAMES + 1 else f"{', '.join(told[:2])} ... {told[-1]}"
 
 
 _SOUND = examples.node_pool()
