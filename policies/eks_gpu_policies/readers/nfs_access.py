@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from eks_gpu.facts.storage import NFS_PORT
-from eks_gpu.planning.pool import Pool
-from eks_gpu.planning.reading import NotKnown, View, attempt
+from eks_gpu.planning.pool import Pool, PoolKind
+from eks_gpu.planning.reading import NotKnown, NotKnownError, View, attempt, need
 from eks_gpu_policies import tokens
 from eks_gpu_policies.program import Program
-from eks_gpu_policies.readers.security_groups import node_groups_of
 from eks_gpu_policies.readers.subnets import Location
 from eks_gpu_policies.resource import Resource
 
@@ -83,21 +82,57 @@ def _lets_nfs_in(rule: View) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
+class Memberships:
+    """The security groups that nodes are in."""
+
+    groups: frozenset[str] = frozenset()
+    """URNs of those of the program."""
+    of_cluster: bool = False
+    """Whether the cluster's own is among them."""
+
+
+@dataclass(frozen=True, slots=True)
 class Nodes:
     """Where a pool's nodes are, as far as it is known."""
 
-    groups: frozenset[str] | NotKnown | None
-    """URNs of their security groups; None for the cluster's own."""
+    memberships: Memberships | NotKnown
     ranges: tuple[str, ...] | NotKnown
     """The address ranges of their subnets."""
 
 
 def nodes_of(pool: Pool, locations: tuple[Location, ...] | NotKnown, program: Program) -> Nodes:
     """Return where a pool's nodes are, given its subnets."""
-    groups = attempt(node_groups_of, pool, program)
-    known = groups if isinstance(groups, NotKnown) or groups is None else frozenset(item.urn for item in groups)
     ranges = locations if isinstance(locations, NotKnown) else attempt(lambda: tuple(_ranges(locations, program)))
-    return Nodes(known, ranges)
+    return Nodes(attempt(_memberships, pool, program), ranges)
+
+
+def _memberships(pool: Pool, program: Program) -> Memberships:
+    """Return the groups of a pool's nodes: those of the cluster where nothing names any.
+
+    Raises ``NotKnownError`` where one is named by tags, or by an id from elsewhere: it may be any.
+    """
+    urn = need(pool.template)
+    if urn is None:
+        return Memberships(of_cluster=True)
+    template, in_class = program.by_urn[urn], pool.kind is PoolKind.NODE_POOL
+    props = ("spec",) if in_class else ("networkInterfaces", "vpcSecurityGroupIds")
+    named = _named_groups(template.view, in_class=in_class)
+    if not named and not in_class:
+        return Memberships(of_cluster=True)
+    groups = {item.urn for prop in props for item in program.computed_from(template, prop, tokens.SECURITY_GROUP)}
+    of_cluster = any(program.computed_from(template, prop, *tokens.CLUSTERS) for prop in props)
+    by_id = all(place["id"].exists for place in named) if in_class else True
+    if not named or not by_id or len(groups) + of_cluster < len(named):
+        raise NotKnownError(template.view[props[0]].not_known("the security group is not in the stack"))
+    return Memberships(frozenset(groups), of_cluster)
+
+
+def _named_groups(template: View, *, in_class: bool) -> tuple[View, ...]:
+    """Return the places that name groups: the terms of a class, or the list of the interface that names most."""
+    if in_class:
+        return template.at("spec", "securityGroupSelectorTerms").items()
+    lists = [item["securityGroups"].items() for item in template["networkInterfaces"].items()]
+    return max((*lists, template["vpcSecurityGroupIds"].items()), key=len)
 
 
 def _ranges(locations: tuple[Location, ...], program: Program) -> Iterator[str]:
@@ -117,17 +152,20 @@ def may_come_in(nodes: Nodes, opening: Opening, own: frozenset[str], program: Pr
         return True  # It names no source at all: what EC2 makes of that, EC2 says.
     return (
         (bool(groups) and _are_members(nodes, groups, program))
-        or (opening.itself and (isinstance(nodes.groups, NotKnown) or bool(own & (nodes.groups or frozenset()))))
+        or (opening.itself and _are_among(nodes, own))
         or (bool(ranges) and _are_within(nodes, ranges))
     )
 
 
+def _are_among(nodes: Nodes, own: frozenset[str]) -> bool:
+    return isinstance(nodes.memberships, NotKnown) or bool(own & nodes.memberships.groups)
+
+
 def _are_members(nodes: Nodes, groups: tuple[Resource, ...], program: Program) -> bool:
-    if isinstance(nodes.groups, NotKnown):
+    if _are_among(nodes, frozenset(group.urn for group in groups)):
         return True
-    if nodes.groups is None:
-        return any(group.type in tokens.CLUSTERS or _is_of_cluster(group, program) for group in groups)
-    return any(group.urn in nodes.groups for group in groups)
+    of_cluster = (group.type in tokens.CLUSTERS or _is_of_cluster(group, program) for group in groups)
+    return isinstance(nodes.memberships, NotKnown) or (nodes.memberships.of_cluster and any(of_cluster))
 
 
 def _is_of_cluster(group: Resource, program: Program) -> bool:

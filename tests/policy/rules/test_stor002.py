@@ -230,6 +230,24 @@ def test_s01_somebody_elses_group_does_not_let_nodes_in(source: Resource, member
     }
 
 
+def test_s01_nodes_may_be_in_the_clusters_group_and_in_another() -> None:
+    both = pool_in(None)
+    sound = {**both[0].props, "vpcSecurityGroupIds": [UNKNOWN, UNKNOWN]}
+    template = examples.resource(tokens.LAUNCH_TEMPLATE, "gpu", sound, vpcSecurityGroupIds=(NODES, CLUSTER))
+    for source in (NODES, CLUSTER):
+        assert passes(judge("STOR002", *behind(source, None)[:-2], template, both[1]))
+    assert "from the nodes" in complaint(judge("STOR002", *behind(BASTION, None)[:-2], template, both[1]))
+
+
+def test_s01_groups_by_tags_or_by_an_id_from_elsewhere_may_be_any() -> None:
+    template, pool = pool_in(None)
+    looked_up = changed(template, "vpcSecurityGroupIds", ["sg-0123"])
+    assert passes(judge("STOR002", *behind(BASTION, None)[:-2], looked_up, pool))
+    terms = [{"tags": {"karpenter.sh/discovery": "ml"}}]
+    node_class = examples.node_class(securityGroupSelectorTerms=terms, subnetSelectorTerms=[{"tags": {"zone": "a"}}])
+    assert passes(judge("STOR002", *behind(BASTION, None)[:-2], node_class, examples.node_pool()))
+
+
 def test_s01_a_group_that_is_looked_up_may_be_the_nodes() -> None:
     assert passes(judge("STOR002", *behind(None, NODES, referencedSecurityGroupId="sg-0123")))
     assert passes(judge("STOR002", *behind(None, NODES, prefixListId="pl-0123")))
