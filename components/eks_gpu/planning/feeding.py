@@ -48,8 +48,9 @@ def floor(wanted: Range, kinds: Iterable[InstanceType]) -> Portion:
     """Return the least that is asked for each GPU: what is wanted, lowered to what the smallest node has for each."""
     least = wanted.least
     shares = [share(kind) for kind in kinds if kind.gpu_count]
-    cpu = min((each.cpu for each in shares), default=least.cpu)
-    memory = min((each.memory for each in shares), default=least.memory)
+    if not shares:
+        return least
+    cpu, memory = min(each.cpu for each in shares), min(each.memory for each in shares)
     return Portion(min(least.cpu, int(cpu * _LEFT_FOR_PODS)), min(least.memory, int(memory * _LEFT_FOR_PODS)))
 
 

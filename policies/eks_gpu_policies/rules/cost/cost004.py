@@ -120,7 +120,7 @@ def _bare(key: str) -> Outcome:
 
 
 def _fix(name: str) -> str:
-    return f"count {resources.quota(name)}, as TeamNamespace does"
+    return f"count {resources.quota(name)}"
 
 
 def _uncounted(quota: _Quota, hard: Mapping[str, View]) -> Iterator[Outcome]:
@@ -164,7 +164,7 @@ RULE: Final = Rule(
         "sixteen GPUs takes a hundred, and the quota shows none used. Shares and MIG slices are resources of their "
         "own, which a quota on whole GPUs does not see."
     ),
-    fix="count requests.<resource> for every GPU resource that the namespace's pods ask, as TeamNamespace does",
+    fix="count requests.<resource> for every GPU resource that the namespace's pods ask",
     lessons=("W13",),
     levels=EVERYWHERE,
     looks_at=Subjects[_Quota]("quotas on GPUs", frozenset({tokens.RESOURCE_QUOTA}), _quotas, _is_on_gpus),

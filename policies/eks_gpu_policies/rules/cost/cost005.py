@@ -67,8 +67,8 @@ RULE: Final = Rule(
         "defaultRequest, so that every container of the namespace that names no GPU gets eight of them."
     ),
     fix=(
-        "remove the GPU keys; cap GPUs for each pod by an admission policy, as TeamNamespace does from "
-        "max_gpus_per_pod, and the namespace's sum by a ResourceQuota"
+        "remove the GPU keys; cap GPUs for each pod by an admission policy, and the namespace's sum by a ResourceQuota "
+        f"on {resources.quota(resources.GPU)}"
     ),
     lessons=("W13",),
     levels=EVERYWHERE,

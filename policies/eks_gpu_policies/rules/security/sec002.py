@@ -112,8 +112,8 @@ RULE: Final = Rule(
         "load balancers are found within hours, and charts' default passwords are what is tried first."
     ),
     fix=(
-        "keep the Service a ClusterIP and forward its port, as Monitoring does; or make the load balancer internal, or "
-        "list loadBalancerSourceRanges, and take the password from an existing Secret"
+        "keep the Service a ClusterIP and forward its port, as GpuMonitoring does; or make the load balancer internal, "
+        "or list loadBalancerSourceRanges, and take the password from an existing Secret"
     ),
     lessons=(),
     scope=Scope.RESOURCE,

@@ -104,7 +104,7 @@ RULE: Final = Rule(
     ),
     fix=(
         "give each GPU 4 to 8 CPU and 8 to 16 GiB for inference, 8 to 16 CPU and 32 to 64 GiB for training, as far as "
-        "the node has it; TritonServer, VllmServer and TrainingJob do"
+        "the node has it, as TritonServer and VllmServer do"
     ),
     lessons=("W07",),
     levels=Levels(_ADVICE, _ADVICE, _ADVICE),

@@ -87,7 +87,7 @@ RULE: Final = Rule(
         "A pod that asks for no GPU is given none: nvidia-smi is not even there. Forced to see them all by an "
         "environment variable, it computes on GPUs that belong to others, and their memory runs out."
     ),
-    fix=f"set limits: {{{resources.GPU}: 1}}, as GpuDebugPod does; leave {VISIBLE_DEVICES} to the device plugin",
+    fix=f"set limits: {{{resources.GPU}: 1}}; leave {VISIBLE_DEVICES} to the device plugin",
     lessons=("W08",),
     scope=Scope.RESOURCE,
     looks_at=Subjects[PodTemplate]("pods that use GPUs", frozenset(), lambda stack: stack.pods, _may_use_gpus),
