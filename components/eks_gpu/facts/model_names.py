@@ -21,9 +21,15 @@ _PARAMETERS: Final = re.compile(r"(?<![a-z0-9.])(?:(\d+)x)?(\d+(?:\.\d+)?)b(?![a
 _EXPERTS: Final = re.compile(r"[-_]\d+e(?:$|[-_.])", re.IGNORECASE)
 """``17B-16E``: the number before it counts active parameters only, so the name does not tell the size."""
 
+_MANY_SIZES: Final = re.compile(r"(?:^|[-_.])(?:gguf|exl2|exl3)(?:$|[-_.])", re.IGNORECASE)
+"""Repositories that hold a model in several quantisations: the name does not tell which one is read."""
+
 _BITS_PER_PARAMETER: Final = (
+    (re.compile(r"(?:^|[-_.])(?:bf16|fp16)(?:$|[-_.])", re.IGNORECASE), 16),
     (re.compile(r"(?:^|[-_.])(?:awq|gptq|int4|w4a16|4bit|nvfp4|mxfp4|bnb)(?:$|[-_.])", re.IGNORECASE), 4),
     (re.compile(r"(?:^|[-_.])(?:fp8|int8|w8a8|8bit)(?:$|[-_.])", re.IGNORECASE), 8),
+    # Published in MXFP4 without saying so, beside some layers in bfloat16: 60.8 and 12.8 GiB (OpenAI's model card).
+    (re.compile(r"^gpt-oss-", re.IGNORECASE), 5),
 )
 _BITS_UNQUANTISED: Final = 16
 """bfloat16 or float16: what weights are published in unless the name says otherwise."""
@@ -37,7 +43,7 @@ def model_bytes(name: str) -> int | None:
     """
     model = name.rpartition("/")[2]
     parameters = [int(experts or 1) * float(billions) for experts, billions in _PARAMETERS.findall(model)]
-    if not parameters or _EXPERTS.search(model):
+    if not parameters or _EXPERTS.search(model) or _MANY_SIZES.search(model):
         return None
     bits = next((bits for pattern, bits in _BITS_PER_PARAMETER if pattern.search(model)), _BITS_UNQUANTISED)
     return round(max(parameters) * 10**9 * bits / 8)

@@ -17,12 +17,17 @@ from eks_gpu.facts.model_names import model_bytes
         ("org/llama-3-8b-gptq", 4),
         ("nvidia/Llama-3.1-8B-Instruct-FP8", 8),
         ("7B/small-1b", 2),
+        ("openai/gpt-oss-120b", 75),
+        ("org/gpt-oss-120b-BF16", 240),
+        ("org/gpt-oss-120b-AWQ", 60),
     ],
 )
 def test_the_size_is_read_off_parameters_and_format(name: str, gigabytes: int) -> None:
     assert model_bytes(name) == gigabytes * 10**9
 
 
-@pytest.mark.parametrize("name", ["openai-community/gpt2", "org/model-v2.5b1", "org/web3-base", "org/Scout-17B-16E"])
+@pytest.mark.parametrize(
+    "name", ["openai-community/gpt2", "org/model-v2.5b1", "org/web3-base", "org/Scout-17B-16E", "org/Llama-70B-GGUF"]
+)
 def test_a_name_that_does_not_tell_is_not_guessed(name: str) -> None:
     assert model_bytes(name) is None
