@@ -16,8 +16,8 @@ from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.quantity import quantity
 from eks_gpu.planning.reading import NotKnown, View, attempt, need
 from eks_gpu_policies.readers.disruption_budgets import held_by
+from eks_gpu_policies.readers.room import room
 from eks_gpu_policies.readers.training import Training, saves, trainings
-from eks_gpu_policies.readers.work_at_risk import roomy
 from eks_gpu_policies.stack import Stack
 
 _EXPIRE_AFTER: Final = "expireAfter"
@@ -75,8 +75,17 @@ def _budget(place: View) -> Budget:
     )
 
 
+_GUESTS: Final[WeakKeyDictionary[Training, Guest]] = WeakKeyDictionary()
+
+
 def guest(training: Training, stack: Stack) -> Guest:
     """Return a training workload as a guest of a pool."""
+    if training not in _GUESTS:
+        _GUESTS[training] = _guest(training, stack)
+    return _GUESTS[training]
+
+
+def _guest(training: Training, stack: Stack) -> Guest:
     return Guest(
         name=training.name,
         runs=training.runs,
@@ -171,4 +180,4 @@ def _asks_gpu(pod: PodTemplate) -> bool:
 def _lets_on(training: Training, stack: Stack) -> Iterator[str]:
     """Yield each pool once that lets one of the workload's GPU pods on."""
     pods = [pod for pod in training.pods if attempt(_asks_gpu, pod) is True]
-    yield from dict.fromkeys(item.urn for pod in pods for item in roomy(pod, stack))
+    yield from dict.fromkeys(item.urn for pod in pods for item in room(stack).pools_for(pod))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, proxy
 
 from eks_gpu.facts import labels as keys
 from eks_gpu.planning.pod_template import PodTemplate
@@ -55,7 +55,8 @@ class Budgets:
 
     def __init__(self, stack: Stack) -> None:
         """Read those of ``stack``."""
-        self._stack = stack
+        # A cache that held its key would never be emptied.
+        self._stack: Stack = proxy(stack)
         self._by_label: dict[tuple[str, str, str], list[Budget]] = {}
         self._others: dict[str, list[Budget]] = {}
         self.unclear: list[NotKnown] = []

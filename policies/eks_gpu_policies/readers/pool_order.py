@@ -7,14 +7,16 @@ price decides only within a pool (kubernetes-sigs/karpenter pkg/utils/nodepool/n
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 from weakref import WeakKeyDictionary
 
-from eks_gpu.planning.placement import admits
+from eks_gpu.planning.placement import Demand, admits
 from eks_gpu.planning.pod_template import PodTemplate
 from eks_gpu.planning.pool import Pool, PoolKind
 from eks_gpu.planning.reading import NotKnown, NotKnownError, attempt, need
+from eks_gpu_policies.readers.room import room
 from eks_gpu_policies.readers.work_at_risk import likely_types
 from eks_gpu_policies.stack import Stack
 
@@ -25,22 +27,44 @@ _UNSET: Final = 0
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """A node pool with what decides its place in the order."""
+
+    pool: Pool
+    known_weight: int | NotKnown
+    name: str | NotKnown
+    """The NodePool's own name, which decides between equal weights."""
+
+    @property
+    def weight(self) -> int:
+        """Its weight; zero where none is said."""
+        return need(self.known_weight)
+
+    @property
+    def sortable(self) -> str:
+        """Its name to sort by; one that is not known is not needed to."""
+        return "" if isinstance(self.name, NotKnown) else self.name
+
+
+@dataclass(frozen=True, slots=True)
 class Offer:
     """What a node pool offers a pod."""
 
-    pool: Pool
-    weight: int
-    own_name: str | NotKnown
-    """The NodePool's own name, which decides between equal weights."""
+    place: Place
     usd_per_hour: float
     """Of the cheapest instance type that admits the pod, on demand."""
     preference: int
     """The weights of the pod's preferences that it meets, together."""
 
+    @property
+    def name(self) -> str:
+        """What people call the pool."""
+        return self.place.pool.name
+
     def __str__(self) -> str:
         """Return it as messages name it."""
-        weight = f"weight {self.weight}" if self.weight else "no weight"
-        return f"{self.pool.name} (${self.usd_per_hour:.2f}/h, {weight})"
+        weight = f"weight {self.place.weight}" if self.place.weight else "no weight"
+        return f"{self.name} (${self.usd_per_hour:.2f}/h, {weight})"
 
 
 def offers(pod: PodTemplate, stack: Stack) -> tuple[Offer, ...]:
@@ -53,13 +77,13 @@ def offers(pod: PodTemplate, stack: Stack) -> tuple[Offer, ...]:
 
     """
     known = _CACHE.setdefault(stack, {})
-    question = (pod.urn, pod.path)
+    question = stack.places.demand(pod)
     if question not in known:
         known[question] = attempt(_offers, pod, stack)
     return need(known[question])
 
 
-_CACHE: Final[WeakKeyDictionary[Stack, dict[tuple[str, str], tuple[Offer, ...] | NotKnown]]] = WeakKeyDictionary()
+_CACHE: Final[WeakKeyDictionary[Stack, dict[Demand, tuple[Offer, ...] | NotKnown]]] = WeakKeyDictionary()
 
 
 def _offers(pod: PodTemplate, stack: Stack) -> tuple[Offer, ...]:
@@ -67,61 +91,60 @@ def _offers(pod: PodTemplate, stack: Stack) -> tuple[Offer, ...]:
         return ()
     for wish in (pod.tolerations, pod.selector, pod.affinity):
         need(wish)
-    for unclear in _unclear_pools(stack):
-        admits(unclear, pod)
-    pools = [pool for pool in stack.landing(pod) if pool.kind is PoolKind.NODE_POOL]
-    if len(pools) < _ENOUGH:
-        return ()
-    found = [offer for pool in pools if (offer := _offer(pool, pod, stack)) is not None]
+    lots = [lot for lot in _lots(stack) if admits(lot[0].pool, pod)]
+    found = [offer for lot in lots for offer in _of_lot(lot, pod, stack)]
     _names_known(found)
-    return tuple(sorted(found, key=lambda item: (item.preference, item.weight, _sortable(item.own_name)), reverse=True))
-
-
-_UNCLEAR: Final[WeakKeyDictionary[Stack, tuple[Pool, ...]]] = WeakKeyDictionary()
-
-
-def _unclear_pools(stack: Stack) -> tuple[Pool, ...]:
-    """Return the node pools of which nobody can tell which pods they admit."""
-    if stack not in _UNCLEAR:
-        _UNCLEAR[stack] = tuple(
-            pool
-            for pool in stack.node_pools()
-            if any(isinstance(part, NotKnown) for part in (pool.types, pool.requirements, pool.labels, pool.taints))
-        )
-    return _UNCLEAR[stack]
+    return tuple(
+        sorted(found, key=lambda item: (item.preference, item.place.weight, item.place.sortable), reverse=True)
+    )
 
 
 _ENOUGH: Final = 2
 """Pools between which there is an order."""
 
 
-def _sortable(name: str | NotKnown) -> str:
-    """Return a name to sort by; one that is not known is not needed to."""
-    return "" if isinstance(name, NotKnown) else name
+_LOTS: Final[WeakKeyDictionary[Stack, tuple[tuple[Place, ...], ...]]] = WeakKeyDictionary()
 
 
-def _offer(pool: Pool, pod: PodTemplate, stack: Stack) -> Offer | None:
+def _lots(stack: Stack) -> tuple[tuple[Place, ...], ...]:
+    """Return the dynamic node pools with their places in the order; a lot differs in nothing else."""
+    if stack not in _LOTS:
+        lots = (tuple(_place(pool, stack) for pool in lot if _is_tried(pool, stack)) for lot in room(stack).lots)
+        _LOTS[stack] = tuple(lot for lot in lots if lot)
+    return _LOTS[stack]
+
+
+def _is_tried(pool: Pool, stack: Stack) -> bool:
+    if pool.kind is not PoolKind.NODE_POOL:
+        return False
+    replicas = stack.by_urn[pool.urn].view.at("spec", "replicas")
+    return attempt(lambda: replicas.exists) is not True
+
+
+def _place(pool: Pool, stack: Stack) -> Place:
     resource = stack.by_urn[pool.urn]
-    kinds = likely_types(pod, pool, stack)
-    price = min((kind.usd_per_hour for kind in kinds if kind.usd_per_hour is not None), default=None)
-    if price is None or resource.view.at("spec", "replicas").exists:
-        return None
     name = attempt(resource.kubernetes_name)
     own = resource.view.at("metadata", "name").not_known() if name is None else name
-    return Offer(
-        pool, resource.view.at("spec", "weight").integer() or _UNSET, own, price, _preference(pod, pool, stack)
-    )
+    return Place(pool, attempt(lambda: resource.view.at("spec", "weight").integer() or _UNSET), own)
 
 
-def _preference(pod: PodTemplate, pool: Pool, stack: Stack) -> int:
-    return max((item.preference for item in stack.placed(pod, pool).candidates), default=0)
+def _of_lot(lot: tuple[Place, ...], pod: PodTemplate, stack: Stack) -> Iterator[Offer]:
+    """Yield what the first of a lot offers: the others cost the same."""
+    kinds = likely_types(pod, lot[0].pool, stack)
+    price = min((kind.usd_per_hour for kind in kinds if kind.usd_per_hour is not None), default=None)
+    if price is None:
+        return
+    first = max(lot, key=lambda place: (need(place.known_weight), place.sortable))
+    preference = max((item.preference for item in stack.placed(pod, first.pool).candidates), default=0)
+    yield Offer(first, price, preference)
 
 
 def _names_known(found: list[Offer]) -> None:
     """Raise ``NotKnownError`` when a name that is not known decides between pools whose prices differ."""
     for unnamed in found:
-        if isinstance(unnamed.own_name, NotKnown) and any(
-            other is not unnamed and (other.weight, other.preference) == (unnamed.weight, unnamed.preference)
+        if isinstance(unnamed.place.name, NotKnown) and any(
+            other is not unnamed
+            and (other.place.weight, other.preference) == (unnamed.place.weight, unnamed.preference)
             for other in found
         ):
-            raise NotKnownError(unnamed.own_name)
+            raise NotKnownError(unnamed.place.name)

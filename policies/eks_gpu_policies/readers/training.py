@@ -49,7 +49,7 @@ _TRAINS: Final = re.compile(
 _SHORT: Final = HOUR
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Training:
     """A workload that trains, or may."""
 

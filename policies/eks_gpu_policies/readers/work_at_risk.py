@@ -13,6 +13,7 @@ from eks_gpu.planning.pod_template import PodTemplate
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.quantity import quantity
 from eks_gpu.planning.reading import NotKnown, attempt, need
+from eks_gpu_policies.readers.room import room
 from eks_gpu_policies.readers.training import Training
 from eks_gpu_policies.stack import Stack
 
@@ -39,8 +40,8 @@ def _per_hour(training: Training, stack: Stack) -> float | None:
     gpus = gpus_of(training.pod)
     prices = [
         instance.usd_per_hour * gpus / instance.gpu_count
-        for pool in stack.landing(training.pod)
-        for instance in likely_types(training.pod, pool, stack)
+        for lot in room(stack).lots_for(training.pod)
+        for instance in likely_types(training.pod, lot[0], stack)
         if instance.usd_per_hour is not None and instance.gpu_count
     ]
     return min(prices) * training.count if prices and gpus else None
@@ -67,13 +68,3 @@ def likely_types(pod: PodTemplate, pool: Pool, stack: Stack) -> tuple[InstanceTy
         return placement.types
     gpus = gpus_of(pod)
     return tuple(kind for kind in types_selected(pool, pod) if kind.gpu_count >= gpus)
-
-
-def has_room(pool: Pool, pod: PodTemplate, stack: Stack) -> bool:
-    """Return whether a pod may find room on a pool, for all that is known."""
-    return not stack.placed(pod, pool).refuses
-
-
-def roomy(pod: PodTemplate, stack: Stack) -> tuple[Pool, ...]:
-    """Return the pools that let a pod on and may have room for it."""
-    return tuple(pool for pool in stack.landing(pod) if has_room(pool, pod, stack))

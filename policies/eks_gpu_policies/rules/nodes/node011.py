@@ -12,8 +12,9 @@ from eks_gpu.planning.pod_template import PodTemplate
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.reading import NotKnown, need
 from eks_gpu_policies import examples
+from eks_gpu_policies.readers.room import room
 from eks_gpu_policies.readers.training import Training, saves, training_of
-from eks_gpu_policies.readers.work_at_risk import at_risk, has_room
+from eks_gpu_policies.readers.work_at_risk import at_risk
 from eks_gpu_policies.rule import Example, Outcome, Problem, Rule, Severity, clauses, undecided
 from eks_gpu_policies.stack import Stack
 from eks_gpu_policies.subjects import TRAINING_PODS
@@ -27,14 +28,14 @@ def _check(pod: PodTemplate, stack: Stack) -> Iterator[Outcome]:
         return
     for one in training.pods:
         if one.asks_gpu:
-            yield from clauses(*(_on(pool, one, training, stack) for pool in stack.pools))
+            yield from clauses(*(_on(pool, one, training, stack) for pool, *_ in room(stack).lots))
 
 
 def _on(pool: Pool, pod: PodTemplate, training: Training, stack: Stack) -> Iterator[Outcome]:
     """Judge a pool: what is asked is whether it lets the pod on, and whether the node may be a spot instance then."""
     if not isinstance(pool.capacity_types, NotKnown) and not pool.capacity_types & _SPOT:
         return
-    if not admits(replace(pool, capacity_types=_SPOT), pod) or not has_room(pool, pod, stack):
+    if not admits(replace(pool, capacity_types=_SPOT), pod) or stack.placed(pod, pool).refuses:
         return
     if not need(pool.capacity_types) & _SPOT:
         return

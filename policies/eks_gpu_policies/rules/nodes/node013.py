@@ -18,11 +18,11 @@ from typing import Final
 from eks_gpu.facts import labels
 from eks_gpu.planning import disruption
 from eks_gpu.planning.disruption import Contract, Guest
-from eks_gpu.planning.pod_template import PodTemplate
 from eks_gpu.planning.pool import Pool
-from eks_gpu.planning.reading import attempt, need
+from eks_gpu.planning.reading import need
 from eks_gpu_policies import examples, tokens
 from eks_gpu_policies.readers.disruption import Purpose, contract_of, guest, purpose_of, tenants
+from eks_gpu_policies.readers.room import room
 from eks_gpu_policies.readers.training import Training
 from eks_gpu_policies.rule import Example, Outcome, Problem, Rule, Severity, Subjects, clauses
 from eks_gpu_policies.stack import Stack
@@ -39,13 +39,9 @@ def _concerned(pool: Pool, stack: Stack) -> bool:
     purpose = purpose_of(pool)
     if purpose is not Purpose.UNSAID:
         return purpose is Purpose.TRAINING
-    if any(attempt(_asks_gpu, pod) is True for pod in stack.lodgers(pool)):
+    if pool.urn in room(stack).with_gpu_pods:
         return False
     return _looks_like_training(pool, contract_of(stack.by_urn[pool.urn].view))
-
-
-def _asks_gpu(pod: PodTemplate) -> bool:
-    return pod.asks_gpu
 
 
 def _looks_like_training(pool: Pool, contract: Contract) -> bool:

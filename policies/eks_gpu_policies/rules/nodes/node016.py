@@ -61,10 +61,10 @@ def _is_dear(offer: Offer, other: Offer) -> bool:
 
 
 def _order(first: Offer, cheap: Offer) -> str:
-    weight = min(max(first.weight + 1, 1), _HIGHEST)
-    if first.weight >= _HIGHEST:
-        return f"give {first.pool.name} a lower weight than {cheap.pool.name}; or {_keep_off(first)}"
-    return f"give {cheap.pool.name} a weight of {weight} or more; or {_keep_off(first)}"
+    weight = min(max(first.place.weight + 1, 1), _HIGHEST)
+    if first.place.weight >= _HIGHEST:
+        return f"give {first.name} a lower weight than {cheap.name}; or {_keep_off(first)}"
+    return f"give {cheap.name} a weight of {weight} or more; or {_keep_off(first)}"
 
 
 _HIGHEST: Final = 100
@@ -73,7 +73,7 @@ _HIGHEST: Final = 100
 
 def _keep_off(dear: Offer) -> str:
     return (
-        f"keep the pod off {dear.pool.name}: give that pool a taint of its own beside the GPU taint, which EKS "
+        f"keep the pod off {dear.name}: give that pool a taint of its own beside the GPU taint, which EKS "
         f"tolerates for every GPU pod, or require {labels.INSTANCE_GPU_NAME} in the pod's node selector"
     )
 
