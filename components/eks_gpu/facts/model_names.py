@@ -26,7 +26,7 @@ _MANY_SIZES: Final = re.compile(r"(?:^|[-_.])(?:gguf|exl2|exl3)(?:$|[-_.])", re.
 
 _BITS_PER_PARAMETER: Final = (
     (re.compile(r"(?:^|[-_.])(?:bf16|fp16)(?:$|[-_.])", re.IGNORECASE), 16),
-    (re.compile(r"(?:^|[-_.])(?:awq|gptq|int4|w4a16|4bit|nvfp4|mxfp4|bnb)(?:$|[-_.])", re.IGNORECASE), 4),
+    (re.compile(r"(?:^|[-_.])(?:awq|gptq|int4|w4a16|4bit|nvfp4|mxfp4|fp4|bnb)(?:$|[-_.])", re.IGNORECASE), 4),
     (re.compile(r"(?:^|[-_.])(?:fp8|int8|w8a8|8bit)(?:$|[-_.])", re.IGNORECASE), 8),
     # Published in MXFP4 without saying so, beside some layers in bfloat16: 60.8 and 12.8 GiB (OpenAI's model card).
     (re.compile(r"^gpt-oss-", re.IGNORECASE), 5),

@@ -16,6 +16,7 @@ from eks_gpu.facts.model_names import model_bytes
         ("org/Llama-3-8B-Instruct-AWQ", 4),
         ("org/llama-3-8b-gptq", 4),
         ("nvidia/Llama-3.1-8B-Instruct-FP8", 8),
+        ("nvidia/Llama-3.1-8B-Instruct-FP4", 4),
         ("7B/small-1b", 2),
         ("openai/gpt-oss-120b", 75),
         ("org/gpt-oss-120b-BF16", 240),
