@@ -61,7 +61,7 @@ def stack_resource(item: analyzer_pb2.AnalyzerResource, seen: Resource | None) -
         parent=item.parent or None,
         dependencies=frozenset(item.dependencies),
         property_dependencies={key: frozenset(value.urns) for key, value in item.propertyDependencies.items()},
-        create_timeout_seconds=item.options.customTimeouts.create or None,
+        create_timeout_seconds=item.options.customTimeouts.create or (seen and seen.create_timeout_seconds) or None,
     )
 
 
