@@ -8,8 +8,13 @@ from eks_gpu.facts import labels, mig, resources
 from eks_gpu.facts.versions import GPU_OPERATOR, KARPENTER, NVIDIA_DEVICE_PLUGIN
 from eks_gpu.planning.unknown import UNKNOWN
 from eks_gpu_policies import examples, tokens
+from eks_gpu_policies.engine import evaluate
+from eks_gpu_policies.options import Options
+from eks_gpu_policies.report import Report
 from eks_gpu_policies.resource import Resource
-from tests.support.judging import changed, complaint, judge, left_open, messages, not_concerned, passes
+from eks_gpu_policies.rule import Environment
+from eks_gpu_policies.rules import BY_ID
+from tests.support.judging import TODAY, changed, complaint, judge, left_open, messages, not_concerned, passes
 
 MIXED = examples.release("operator", GPU_OPERATOR.name, GPU_OPERATOR.version, values={"mig": {"strategy": mig.MIXED}})
 SINGLE = examples.release("operator", GPU_OPERATOR.name, GPU_OPERATOR.version, values={"mig": {"strategy": mig.SINGLE}})
@@ -220,6 +225,27 @@ def test_unset_and_unknown() -> None:
     assert left_open(judge("SHARE005", MIXED, changed(group(), "instanceTypes", UNKNOWN), slice_of("1g.5gb"))) == [
         "instanceTypes"
     ]
+
+
+def test_a_pool_that_fails_surely_fails_beside_what_is_not_known() -> None:
+    assert "does not know that they have" in complaint(judge("SHARE005", pool(), slice_of("1g.5gb")))
+    assert "does not know that they have" in complaint(
+        judge("SHARE005", pool("g5.xlarge", None), pod(resources.GPU_SHARED))
+    )
+
+
+def test_in_manifests_only_pools_that_let_the_pod_on_are_judged() -> None:
+    def said(*resources_: Resource) -> Report:
+        return evaluate(
+            resources_,
+            environment=Environment.PROD,
+            rules=(BY_ID["SHARE005"],),
+            today=TODAY,
+            options=Options(manifests_only=True),
+        )
+
+    assert "does not know" in complaint(said(pool(), slice_of("1g.5gb")))
+    assert left_open(said(pool("g5.xlarge", None), slice_of("1g.5gb"))) == ["GPU pools"]
 
 
 def test_other_pods_are_not_concerned() -> None:

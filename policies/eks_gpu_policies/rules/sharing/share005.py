@@ -77,7 +77,11 @@ def _provided(what: str, pod: PodTemplate, stack: Stack, reason: _Reason) -> Ite
         return
     unknown = [*(answer for answer in answers.values() if isinstance(answer, NotKnown)), *stack.unclear_pools]
     yield from map(undecided, unknown)
-    if not unknown:
+    if unknown:
+        return
+    if stack.options.manifests_only and not stack.landing(pod):
+        yield Undecided("GPU pools", f"it asks {what}, and which node groups there are is not said here")
+    else:
         yield Problem(
             f"asks {what}, and no pool makes a node for it: "
             + "; ".join(f"{name} {answer}" for name, answer in answers.items())
@@ -105,7 +109,13 @@ def _slices(name: str, stack: Stack, pool: Pool) -> str | None:
     def makes(layout: str, kind: InstanceType) -> bool | None:
         return _makes(layout, profile_of(name), kind, stack)
 
-    return no_slices(pool, name, makes) or buys_for(name, pool, stack)
+    return _either(attempt(no_slices, pool, name, makes), attempt(buys_for, name, pool, stack))
+
+
+def _either(*reasons: str | NotKnown | None) -> str | None:
+    """Return the first reason that is known; raise ``NotKnownError`` where there is none and one may be."""
+    known = next((reason for reason in reasons if isinstance(reason, str)), None)
+    return known or next((need(reason) for reason in reasons if isinstance(reason, NotKnown)), None)
 
 
 def _makes(layout: str, profile: str, kind: InstanceType, stack: Stack) -> bool | None:
@@ -128,7 +138,8 @@ def _count(profile: mig.Profile, partitions: Mapping[str, int]) -> int:
 
 
 def _shares(pool: Pool, stack: Stack) -> str | None:
-    return no_shares(pool, resources.GPU_SHARED) or buys_for(resources.GPU_SHARED, pool, stack)
+    name = resources.GPU_SHARED
+    return _either(attempt(no_shares, pool, name), attempt(buys_for, name, pool, stack))
 
 
 def _whole(asked: int, pod: PodTemplate, stack: Stack) -> Iterator[Outcome]:
