@@ -125,13 +125,15 @@ def _wants_adapters(pod: PodTemplate) -> bool:
 
 def _pod(pod: PodTemplate, stack: Stack) -> Iterator[Outcome]:
     wanted = _amount(pod)
-    pools = stack.landing(pod)
-    given = {pool.name: attempt(adapters_given, pool, stack) for pool in pools}
-    known = {name: amount for name, amount in given.items() if not isinstance(amount, NotKnown)}
-    if not pools or any(pool.unlisted for pool in pools) or any(amount >= wanted for amount in known.values()):
+    given: dict[str, int | NotKnown] = {}
+    for pool in stack.landing(pod):
+        amount = attempt(adapters_given, pool, stack)
+        if pool.unlisted or (not isinstance(amount, NotKnown) and amount >= wanted):
+            return
+        given[pool.name] = amount
+    if not given:
         return
-    for amount in given.values():
-        need(amount)
+    known = {name: need(amount) for name, amount in given.items()}
     has = ", ".join(f"{name} gives {amount or 'none'}" for name, amount in sorted(known.items()))
     yield Problem(f"asks for {_adapters(wanted)} ({resources.EFA}), and of the pools that let it on {has}")
 
