@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from eks_gpu.planning.daemons import Daemon
-from eks_gpu.planning.placement import Placement, admits
+from eks_gpu.planning.placement import Placement
 from eks_gpu.planning.pod_template import PodTemplate
 from eks_gpu.planning.pool import Overlay, Pool, PoolKind
 from eks_gpu.planning.reading import NotKnown, View, attempt, need
@@ -50,7 +50,6 @@ class Stack(Program):
         self.options = options or Options()
         self.unreadable: list[tuple[str, str]] = []
         """URN of each resource that could not be read, with the kind of error."""
-        self._lands: dict[tuple[str, str, str], bool] = {}
         self._landing: dict[tuple[str, str], tuple[Pool, ...]] = {}
         self._locations: dict[str, tuple[Location, ...] | NotKnown] = {}
 
@@ -116,10 +115,7 @@ class Stack(Program):
 
     def may_land(self, pod: PodTemplate, pool: Pool) -> bool:
         """Return whether taints and labels are known to let a pod onto a pool."""
-        question = (pod.urn, pod.path, pool.urn)
-        if question not in self._lands:
-            self._lands[question] = attempt(admits, pool, pod) is True
-        return self._lands[question]
+        return self.places.lets_on(pod, pool)
 
     def landing(self, pod: PodTemplate) -> tuple[Pool, ...]:
         """Return the pools whose taints and labels are known to let a pod onto a GPU node of theirs."""
@@ -143,9 +139,10 @@ class Stack(Program):
         return DaemonReach(self, self.daemons, manifests_only=self.options.manifests_only)
 
     @cached_property
-    def gates(self) -> tuple[Resource, ...]:
-        """Custom resources that count as made only when something about them has become true."""
-        return tuple(resource for resource in self.resources if attempt(waits_for, resource) is True)
+    def gated(self) -> frozenset[str]:
+        """URNs of what is there before a custom resource that counts as made only when it says so."""
+        gates = (resource for resource in self.resources if attempt(waits_for, resource) is True)
+        return frozenset[str]().union(*(self.graph.before(gate.urn) for gate in gates))
 
     @cached_property
     def _lodgers(self) -> Mapping[str, list[PodTemplate]]:

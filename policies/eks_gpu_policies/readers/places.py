@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Final
 
 from eks_gpu.facts import labels
-from eks_gpu.planning.placement import Demand, Placement, Supply, demand
+from eks_gpu.planning.placement import Demand, Door, Manner, Placement, Supply, demand, manner
 from eks_gpu.planning.placement.wishes import Selection
 from eks_gpu.planning.pod_template import PodTemplate, VolumeAffinity
 from eks_gpu.planning.pool import Kubelet, Overlay, Pool
@@ -35,6 +35,20 @@ class Places:
         self._demands: dict[tuple[str, str], Demand] = {}
         self._supplies: dict[str, Supply] = {}
         self._alike: dict[Hashable, Supply] = {}
+        self._manners: dict[tuple[str, str], Manner] = {}
+        self._doors: dict[str, Door] = {}
+        self._doors_alike: dict[Hashable, Door] = {}
+
+    def lets_on(self, pod: PodTemplate, pool: Pool) -> bool:
+        """Return whether taints and labels of a pool are known to let a pod onto a GPU node of it."""
+        key = pod.urn, pod.path
+        asked = self._manners.get(key)
+        if asked is None:
+            asked = self._manners[key] = manner(pod)
+        door = self._doors.get(pool.urn)
+        if door is None:
+            door = self._doors[pool.urn] = self._doors_alike.setdefault(self._content(pool), Door(pool))
+        return door.admits(asked) is True
 
     def placed(self, pod: PodTemplate, pool: Pool) -> Placement:
         """Return where in a pool a pod can run, or the first reason why not, or what would have to be known."""

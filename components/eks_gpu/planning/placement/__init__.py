@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from eks_gpu.planning.placement.admission import admits, types_selected
+from eks_gpu.planning.placement.admission import Door, Manner, admits, manner, types_selected
 from eks_gpu.planning.placement.answer import Candidate, Placement
 from eks_gpu.planning.placement.demand import Demand, demand, requests
 from eks_gpu.planning.placement.refusal import Refusal
@@ -25,11 +25,14 @@ from eks_gpu.planning.pool import Pool
 __all__ = [
     "Candidate",
     "Demand",
+    "Door",
+    "Manner",
     "Placement",
     "Refusal",
     "Supply",
     "admits",
     "demand",
+    "manner",
     "place",
     "requests",
     "tolerates",
