@@ -69,6 +69,8 @@ def obeys(said: Said, case: Case) -> bool:
         today=TODAY,
         levels={said.rule: Level.MANDATORY},
     )
+    assert not [finding.message for finding in report.findings if "crashed" in finding.message]
+    assert report.not_evaluated == ()
     level = Level.ADVISORY if said.advice else Level.MANDATORY
     return not any(finding.level is level for finding in report.findings)
 
