@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from eks_gpu.facts import mig
+from eks_gpu.facts.instances import InstanceType
 from eks_gpu.planning.reading import View
 
 _CREATE: Final = re.compile(
@@ -95,3 +96,27 @@ def creation_obstacle(wanted: Iterable[str], gpu: mig.MigGpu | None) -> str | No
 
 def _is_id(part: str) -> bool:
     return part.isdecimal() and int(part) in mig.PROFILE_IDS
+
+
+def creation_defects(commands: Iterable[tuple[str, ...]], gpus: Sequence[mig.MigGpu | None]) -> Iterator[str]:
+    """Yield what is wrong with commands that make partitions, where none of the GPU models they may run on has room."""
+    for wanted in commands:
+        reasons = [creation_obstacle(wanted, gpu) for gpu in gpus]
+        if reasons and all(reasons):
+            yield f"makes partitions by nvidia-smi mig -cgi {','.join(wanted)}: {reasons[0]}"
+
+
+def settings_defects(profiles: tuple[str, ...] | None, kinds: Iterable[InstanceType]) -> Iterator[str]:
+    """Yield what is wrong with the profiles of Bottlerocket's settings, of which each GPU model needs one of its own.
+
+    None: the settings partition nothing.
+    """
+    for kind in () if profiles is None else kinds:
+        gpu = mig.MODELS.get(kind.gpu_model)
+        if gpu is None:
+            yield f"partitions GPUs by Bottlerocket's settings, but the {kind.gpu_name} of {kind.name} has no MIG"
+        elif profiles and not any(map(gpu.profile, profiles)):
+            yield (
+                f"names {', '.join(profiles)} in Bottlerocket's settings, which the {kind.gpu_name} of {kind.name} has "
+                f"not; it has {', '.join(each.name for each in gpu.profiles)}"
+            )

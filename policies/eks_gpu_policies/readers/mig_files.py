@@ -21,6 +21,7 @@ from eks_gpu_policies.resource import Resource
 
 MANAGER_CONFIG: Final = ("migManager", "config")
 _COMMAND: Final = ("command", "args")
+_MIG: Final = "mig"
 
 
 def operators(program: Program) -> tuple[Resource, ...]:
@@ -78,6 +79,19 @@ def commands_of(pool: Pool, program: Program) -> tuple[tuple[str, ...], ...]:
     """Return the partitions that a pool's user data makes; none where it is not known."""
     data = attempt(user_data_of, pool, program)
     return () if isinstance(data, NotKnown) else tuple(made for line in data.lines for made in created(line))
+
+
+def bottlerocket_profiles(pool: Pool, program: Program) -> tuple[str, ...] | None:
+    """Return the profiles that Bottlerocket's own settings ask for; None where they do not partition GPUs.
+
+    A profile may also be a number of slices, which is left out: no model is short of a slice.
+    """
+    data = attempt(user_data_of, pool, program)
+    settings = View(None, "") if isinstance(data, NotKnown) else data.settings["kubelet-device-plugins"]["nvidia"]
+    if settings["device-partitioning-strategy"].text() != _MIG:
+        return None
+    named = (place.text() or "" for _, place in settings.at("mig", "profile").entries())
+    return tuple(name for name in named if "g." in name)
 
 
 def layout_of(pool: Pool) -> str | None:

@@ -164,6 +164,25 @@ def test_g04_bottlerocket_has_one_strategy_and_auto_mode_none() -> None:
     assert "EKS Auto Mode partitions no GPU" in complaint(judge("SHARE004", operator(), auto))
 
 
+@pytest.mark.parametrize(
+    ("kind", "profile", "reason"),
+    [
+        ("p4d.24xlarge", "1g.5gb", None),
+        ("p4d.24xlarge", "7", None),
+        ("p4d.24xlarge", "4g.40gb", "names 4g.40gb in Bottlerocket's settings, which the a100 of p4d.24xlarge has not"),
+        ("g5.xlarge", "1g.5gb", "partitions GPUs by Bottlerocket's settings, but the a10g of g5.xlarge has no MIG"),
+    ],
+)
+def test_g04_bottlerockets_own_settings_name_profiles_too(kind: str, profile: str, reason: str | None) -> None:
+    settings = (
+        '[settings.kubelet-device-plugins.nvidia]\ndevice-partitioning-strategy = "mig"\n'
+        f'[settings.kubelet-device-plugins.nvidia.mig.profile]\n"a100.40gb" = "{profile}"\n'
+    )
+    nodes = examples.node_class("g5", amiSelectorTerms=[{"alias": "bottlerocket@v1.60.0"}], userData=settings)
+    report = judge("SHARE004", nodes, examples.node_pool(types=(kind,)))
+    assert passes(report) if reason is None else complaint(report).startswith(reason)
+
+
 def test_g05_partitions_made_in_user_data_must_fit() -> None:
     def booted(command: str) -> Resource:
         script = base64.b64encode(f"#!/bin/bash\nnvidia-smi -mig 1\n{command}\n".encode()).decode()

@@ -16,13 +16,14 @@ from eks_gpu.facts.gpu_software import MIG_CONFIG_FILE
 from eks_gpu.facts.instances import InstanceType
 from eks_gpu.facts.versions import GPU_OPERATOR
 from eks_gpu.planning.advertised import Partitions
-from eks_gpu.planning.mig_layouts import creation_obstacle
+from eks_gpu.planning.mig_layouts import creation_defects, settings_defects
 from eks_gpu.planning.pod_template import PodTemplate
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.reading import NotKnown, need
 from eks_gpu_policies import examples
 from eks_gpu_policies.readers.mig_files import (
     MANAGER_CONFIG,
+    bottlerocket_profiles,
     commands_of,
     default_layout,
     layout_of,
@@ -50,7 +51,11 @@ def _partitioned(stack: Stack) -> Iterator[_Subject]:
 
 def _concerned(subject: _Subject, stack: Stack) -> bool:
     if isinstance(subject, Pool):
-        return stack.is_gpu_pool(subject) and (layout_of(subject) is not None or bool(commands_of(subject, stack)))
+        return stack.is_gpu_pool(subject) and (
+            layout_of(subject) is not None
+            or bool(commands_of(subject, stack))
+            or bottlerocket_profiles(subject, stack) is not None
+        )
     return True
 
 
@@ -63,15 +68,13 @@ def _check(subject: _Subject, stack: Stack) -> Iterator[Outcome]:
     else:
         yield from clauses(
             _label(subject, stack),
+            map(Problem, settings_defects(bottlerocket_profiles(subject, stack), models_of(subject))),
             _made(commands_of(subject, stack), [mig.MODELS.get(kind.gpu_model) for kind in subject.gpu_types]),
         )
 
 
 def _made(commands: tuple[tuple[str, ...], ...], gpus: list[mig.MigGpu | None]) -> Iterator[Outcome]:
-    for wanted in commands:
-        reasons = [creation_obstacle(wanted, gpu) for gpu in gpus]
-        if reasons and all(reasons):
-            yield Problem(f"makes partitions by nvidia-smi mig -cgi {','.join(wanted)}: {reasons[0]}")
+    return map(Problem, creation_defects(commands, gpus))
 
 
 def _label(pool: Pool, stack: Stack) -> Iterator[Outcome]:
