@@ -17,6 +17,10 @@ SOURCE = (
 CHECKED = "2026-11-21"
 
 
+OTHER_MAKERS_GPUS = frozenset({"gaudi-hl-205", "radeon-pro-v520"})
+"""Names by which Karpenter labels GPUs that are not NVIDIA's: those of dl1 and g4ad (the same source)."""
+
+
 @dataclass(frozen=True, slots=True)
 class InstanceType:
     """One instance type. Memory is in MiB, local disks in GB, bandwidth in Mbit/s, money in US dollars."""

@@ -87,18 +87,23 @@ def _targeted(template: Resource, program: Program) -> Target | None:
     target = template.view.at(_SPECIFICATION, "capacityReservationTarget")
     if target["capacityReservationId"].exists:
         found = program.computed_from(template, _SPECIFICATION, *_RESERVATIONS)
-        return _target(found, target["capacityReservationId"], exclusive=True)
+        looked_up = None if found else target["capacityReservationId"].not_known(_LOOKED_UP)
+        return Target(tuple(map(Reservation, found)), looked_up, exclusive=True)
     group = target["capacityReservationResourceGroupArn"]
-    if group.exists:
-        return _target(tuple(_members(template, program)), group, exclusive=True)
-    return None
+    if not group.exists:
+        return None
+    members = tuple(_members(template, program))
+    held = [program.computed_from(member, "resourceArn", *_RESERVATIONS) for member in members]
+    missing = [member.view["resourceArn"] for member, made in zip(members, held, strict=True) if not made]
+    place = next(iter(missing), group)
+    looked_up = place.not_known(_LOOKED_UP) if missing or not members else None
+    return Target(tuple(Reservation(item) for made in held for item in made), looked_up, exclusive=True)
 
 
 def _members(template: Resource, program: Program) -> Iterator[Resource]:
-    """Yield the reservations of the resource group that a template names."""
+    """Yield what puts something into the resource group that a template names."""
     for group in program.computed_from(template, _SPECIFICATION, tokens.RESOURCE_GROUP):
-        for member in program.users_of(group, "groupArn", tokens.RESOURCE_GROUP_MEMBER):
-            yield from program.computed_from(member, "resourceArn", *_RESERVATIONS)
+        yield from program.users_of(group, "groupArn", tokens.RESOURCE_GROUP_MEMBER)
 
 
 def _selected(node_class: Resource, program: Program) -> Target | None:
@@ -123,11 +128,6 @@ def _tagged(tags: View, program: Program) -> Iterator[Resource]:
             own.get(key) == value or value == "*" for key, value in wanted.items()
         ):
             yield reservation
-
-
-def _target(found: tuple[Resource, ...], place: View, *, exclusive: bool) -> Target:
-    looked_up = None if found else place.not_known(_LOOKED_UP)
-    return Target(tuple(map(Reservation, found)), looked_up, exclusive)
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,3 +104,8 @@ def test_labels_that_are_not_known_are_left_open() -> None:
 
 def test_cpu_groups_are_not_concerned() -> None:
     assert not_concerned(judge("NODE005", group("cpu", {"team": "web"}, "m5.large")))
+
+
+def test_n04_a_module_without_labels_is_refused_where_labels_are_demanded() -> None:
+    message = complaint(judge("NODE005", group("gpu", None), options=OURS))
+    assert message.startswith("lacks the labels accelerator, gpu-type, nvidia.com/gpu.present, workload, which every")

@@ -112,3 +112,12 @@ def test_n07_a_parameter_looked_up_by_version_or_release_stays_what_it_is(parame
     template = examples.launch_template(imageId=f"resolve:ssm:{parameter}")
     group = examples.node_group(template, releaseVersion=None, amiType=None)
     assert (not passes(judge("NODE006", template, group))) is moves
+
+
+def test_a_module_whose_input_for_the_image_is_never_used_boots_what_nobody_approved() -> None:
+    approved = {"approvedImages": ["ami-0aaaaaaaaaaaaaaaa"]}
+    own = examples.launch_template(imageId="ami-0bbbbbbbbbbbbbbbb")
+    group = examples.node_group(own, amiType=None, releaseVersion=None)
+    assert "ami-0bbbbbbbbbbbbbbbb" in complaint(judge("NODE006", own, group, options=approved))
+    ignored = examples.node_group(TEMPLATE, releaseVersion=None)
+    assert "names no release and no image" in complaint(judge("NODE006", TEMPLATE, ignored, options=approved))

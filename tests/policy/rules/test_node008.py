@@ -132,3 +132,19 @@ def test_unknown_types_are_left_open() -> None:
     template = examples.launch_template(instanceRequirements={"acceleratorCount": {"min": 1}})
     nodes = examples.node_group(template, instanceTypes=None)
     assert left_open(judge("NODE008", template, nodes)) == ["instanceRequirements"]
+
+
+def test_n08_a_gpu_name_that_nobody_has_is_a_mark_and_another_makers_is_none() -> None:
+    bare = {"limits": {"cpu": "100"}, "taints": ()}
+    wrong = changed(pool(required(labels.INSTANCE_GPU_NAME, "a10"), **bare), "spec.template.metadata", None)
+    assert "a requirement on karpenter.k8s.aws/instance-gpu-name of a10" in complaint(judge("NODE008", wrong))
+    radeon = required(labels.INSTANCE_GPU_NAME, "radeon-pro-v520")
+    assert not_concerned(judge("NODE008", changed(pool(radeon, **bare), "spec.template.metadata", None)))
+
+
+@pytest.mark.parametrize("rule", ["NODE001", "NODE004", "NODE008"])
+def test_a_policy_pack_guarded_by_one_instance_type_is_not_ours_every_type_is_judged(rule: str) -> None:
+    for name in ("g4dn.xlarge", "g5.xlarge", "g6e.xlarge", "p4d.24xlarge", "p5.48xlarge", "g7e.48xlarge"):
+        small = examples.launch_template(blockDeviceMappings=[examples.volume(20)])
+        nodes = examples.node_group(small, instanceTypes=[name, "m5.large"], taints=None)
+        assert judge(rule, small, nodes).findings

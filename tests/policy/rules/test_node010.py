@@ -287,3 +287,31 @@ def test_n11_blueprint_for_targeted_reservations_has_two_minimums_and_a_placemen
 
 def test_cpu_groups_are_not_concerned() -> None:
     assert not_concerned(judge("NODE010", *group(reservation(), instanceTypes=["m5.large"])))
+
+
+def test_n11_reservations_of_one_resource_group_for_other_types_may_be_other_pools() -> None:
+    of_all = examples.resource(tokens.RESOURCE_GROUP, "reserved", {})
+    own = reservation("own")
+    other = reservation("other", instanceType="p4d.24xlarge", availabilityZone="us-east-1b")
+    members = [
+        examples.resource(tokens.RESOURCE_GROUP_MEMBER, each.name, {}, groupArn=(of_all,), resourceArn=(each,))
+        for each in (own, other)
+    ]
+    program = (own, other, *members, *group(of_all, target=GROUP_ARN))
+    assert passes(judge("NODE010", *program))
+    neither = judge(
+        "NODE010",
+        *(changed(each, "instanceTypes", ["g5.xlarge"]) if each.name == "train" else each for each in program),
+    )
+    assert len(messages(neither)["train"]) == 2
+
+
+def test_n11_a_member_that_is_looked_up_leaves_the_count_open() -> None:
+    of_all = examples.resource(tokens.RESOURCE_GROUP, "reserved", {})
+    own = reservation("own", instanceCount=1)
+    arn = {"resourceArn": "arn:aws:ec2:us-east-1:111122223333:capacity-reservation/cr-1"}
+    members = [
+        examples.resource(tokens.RESOURCE_GROUP_MEMBER, "own", {}, groupArn=(of_all,), resourceArn=(own,)),
+        examples.resource(tokens.RESOURCE_GROUP_MEMBER, "looked-up", arn, groupArn=(of_all,)),
+    ]
+    assert left_open(judge("NODE010", own, *members, *group(of_all, target=GROUP_ARN))) == ["resourceArn"]

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from eks_gpu.facts import labels, resources
-from eks_gpu.facts.instances import CATALOGUE
+from eks_gpu.facts.instances import CATALOGUE, OTHER_MAKERS_GPUS
 from eks_gpu.planning.instance_choice import others, others_named
 from eks_gpu.planning.pool import Pool, PoolKind
 from eks_gpu.planning.quantity import quantity
@@ -43,9 +43,12 @@ def _marks(pool: Pool) -> Iterator[str]:
 
 
 def _asked(pool: Pool) -> Iterator[str]:
+    """Yield the requirements that ask for NVIDIA's GPUs by maker or by a name that is nobody else's."""
     for item in () if isinstance(pool.requirements, NotKnown) else pool.requirements:
-        if item.key == labels.INSTANCE_GPU_MANUFACTURER and item.operator == "In" and _NVIDIA in item.values:
-            yield f"a requirement on {item.key}"
+        named = item.key == labels.INSTANCE_GPU_NAME and not OTHER_MAKERS_GPUS & set(item.values)
+        made = item.key == labels.INSTANCE_GPU_MANUFACTURER and _NVIDIA in item.values
+        if item.operator == "In" and (named or made):
+            yield f"a requirement on {item.key} of {', '.join(item.values)}"
 
 
 def _concerns(pool: Pool, stack: Stack) -> bool:

@@ -3,34 +3,56 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
 
 from eks_gpu.facts import labels
 from eks_gpu.planning.pool import Pool, PoolKind
-from eks_gpu.planning.reading import NotKnownError, need
+from eks_gpu.planning.reading import NotKnown, NotKnownError, attempt, need
 from eks_gpu.planning.requirements import narrowed
 from eks_gpu_policies.readers.instance_names import named_types
 from eks_gpu_policies.readers.reservations import Reservation, Target
 from eks_gpu_policies.readers.subnets import LOOKED_UP, Location
-from eks_gpu_policies.rule import Outcome, Problem, clauses
+from eks_gpu_policies.rule import Outcome, Problem, clauses, undecided
 from eks_gpu_policies.stack import Stack
 
 
 def mismatches(target: Target, pool: Pool, stack: Stack) -> Iterator[Outcome]:
-    """Yield what of a pool does not match the reservations of the stack that it is launched into."""
-    for reservation in target.reservations:
-        yield from clauses(_type(reservation, pool, stack), _ended(reservation, stack))
-    if target.reservations:
-        yield from clauses(_zones(target, pool, stack), _count(target, pool))
+    """Yield what of a pool does not match the reservations of the stack that it is launched into.
 
-
-def _type(reservation: Reservation, pool: Pool, stack: Stack) -> Iterator[Outcome]:
+    Of several reservations those for other types may be other pools'; where all are, they are nobody's.
+    """
     bought = {*named_types(pool, stack), *pool.unlisted, *(item.name for item in pool.gpu_types)}
-    reserved = reservation.instance_type
-    if reserved is not None and reserved not in bought:
-        yield Problem(
-            f"buys {', '.join(sorted(bought))}, and the reservation {reservation.name} is for {reserved}: it is paid "
-            "for and not used"
-        )
+    types = {item.resource.urn: attempt(_type_of, item) for item in target.reservations}
+    others = [item for item in target.reservations if not _bought(types[item.resource.urn], bought)]
+    if len(others) == len(target.reservations):
+        yield from (_of_another_type(item, bought) for item in others)
+        return
+    yield from (undecided(answer) for answer in types.values() if isinstance(answer, NotKnown))
+    own = replace(target, reservations=tuple(item for item in target.reservations if item not in others))
+    for reservation in own.reservations:
+        yield from clauses(_ended(reservation, stack))
+    yield from clauses(_zones(own, pool, stack), _count(own, pool))
+
+
+def _type_of(reservation: Reservation) -> str | None:
+    return reservation.instance_type
+
+
+def _bought(reserved: str | NotKnown | None, bought: set[str]) -> bool:
+    return reserved is None or isinstance(reserved, NotKnown) or reserved in bought
+
+
+def _of_another_type(reservation: Reservation, bought: set[str]) -> Problem:
+    named = sorted(bought)
+    more = f" and {len(named) - _SHOWN} more types" if len(named) > _SHOWN else ""
+    return Problem(
+        f"buys {', '.join(named[:_SHOWN])}{more}, and the reservation {reservation.name} is for "
+        f"{reservation.instance_type}: it is paid for and not used"
+    )
+
+
+_SHOWN: Final = 4
 
 
 def _ended(reservation: Reservation, stack: Stack) -> Iterator[Outcome]:
@@ -49,11 +71,16 @@ def _zones(target: Target, pool: Pool, stack: Stack) -> Iterator[Outcome]:
     zones = {item.zone for item in places if item.zone is not None}
     yield from _outside(reserved, places, zones)
     others = sorted(zones - set(reserved.values()))
-    if target.exclusive and others and len(reserved) == len(target.reservations) and zones & set(reserved.values()):
+    if target.exclusive and others and _all_known(target, reserved) and zones & set(reserved.values()):
         yield Problem(
             f"has subnets in {', '.join(others)} as well, where the reservation {', '.join(reserved)} is not "
             f"({', '.join(sorted(set(reserved.values())))}): launches there fail"
         )
+
+
+def _all_known(target: Target, reserved: dict[str, str]) -> bool:
+    """Return whether it is known where every reservation of a target is."""
+    return target.looked_up is None and len(reserved) == len(target.reservations)
 
 
 def _outside(reserved: dict[str, str], places: tuple[Location, ...], zones: set[str]) -> Iterator[Outcome]:
