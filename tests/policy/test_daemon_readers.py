@@ -10,7 +10,7 @@ from eks_gpu.facts.chart_defaults import Role
 from eks_gpu.facts.versions import GPU_OPERATOR, KUBE_PROMETHEUS_STACK, NVIDIA_DEVICE_PLUGIN
 from eks_gpu.planning.daemons import Daemon
 from eks_gpu.planning.pod_template import Toleration
-from eks_gpu.planning.reading import NotKnown, need
+from eks_gpu.planning.reading import NotKnown, NotKnownError, need
 from eks_gpu.planning.unknown import UNKNOWN
 from eks_gpu_policies import examples, tokens
 from eks_gpu_policies.readers.cluster import kubernetes_version
@@ -222,3 +222,40 @@ def test_pools_that_are_alike_share_an_answer() -> None:
     stack = Stack([chart("fluent-bit"), *(examples.node_group(None, name) for name in ("a", "b"))])
     first, second = stack.pools
     assert stack.daemon_reach.reaches(first) is stack.daemon_reach.reaches(second)
+
+
+def own(name: str, **pod: object) -> Resource:
+    return changed(
+        manifest(containers=[{"name": "a", "image": "registry.example/own:1"}], **pod), "metadata", {"name": name}
+    )
+
+
+def test_somebodys_own_come_after_those_that_label_the_nodes() -> None:
+    plugin = chart(NVIDIA_DEVICE_PLUGIN.name, gfd={"enabled": True})
+    waiting = own(
+        "a", nodeSelector={"feature.node.kubernetes.io/pci-10de.present": "true"}, tolerations=[{"operator": "Exists"}]
+    )
+    group = examples.node_group(None, "gpu", labels={})
+    for resources, comes in (
+        ((cluster("1.34"), plugin, waiting, group), True),
+        ((cluster("1.34"), waiting, group), False),
+    ):
+        stack = Stack(resources)
+        assert ("agent" in {each.name for each in stack.daemon_reach.reaching(stack.pools[0])}) is comes
+
+
+def test_somebodys_own_for_one_instance_type_are_not_on_every_node() -> None:
+    selective = own(
+        "a", nodeSelector={"node.kubernetes.io/instance-type": "g5.xlarge"}, tolerations=[{"operator": "Exists"}]
+    )
+    for types, comes in ((["g5.xlarge"], True), (["g5.xlarge", "g5.2xlarge"], False)):
+        stack = Stack([selective, examples.node_group(None, "gpu", instanceTypes=types)])
+        assert bool(stack.daemon_reach.reaching(stack.pools[0])) is comes
+
+
+def test_of_a_pool_of_types_that_nobody_knows_nothing_can_be_told() -> None:
+    stack = Stack([chart("fluent-bit"), examples.node_group(None, "gpu", instanceTypes=["p9.48xlarge"])])
+    with pytest.raises(NotKnownError):
+        stack.daemon_reach.reaches(stack.pools[0])
+    cpus = Stack([chart("fluent-bit"), examples.node_group(None, "cpu", instanceTypes=["m7i.large"])])
+    assert cpus.daemon_reach.reaching(cpus.pools[0]) == ()

@@ -90,6 +90,8 @@ class Reach:
     """Who does not, and has not been opted out."""
     unclear: tuple[tuple[Daemon, NotKnown], ...]
     """Of whom nobody can tell."""
+    added: Mapping[str, str]
+    """The labels that the nodes have in the end besides those of their pool and type, as far as it is sure."""
 
 
 def reaching(pool: Pool, daemons: Iterable[Daemon], around: Circumstances) -> tuple[Daemon, ...]:
@@ -100,6 +102,14 @@ def reaching(pool: Pool, daemons: Iterable[Daemon], around: Circumstances) -> tu
     found = tuple(daemons)
     reaches = [reach(pool, kind, found, around) for kind in told_apart(pool, found)]
     return tuple(daemon for daemon in found if reaches and all(_among(daemon, each.arrived) for each in reaches))
+
+
+def concerned_with(daemon: Daemon) -> frozenset[str]:
+    """Return the labels of a pool that make a difference to a DaemonSet, or to those whom it helps."""
+    brought = () if isinstance(daemon.adds, NotKnown) else daemon.adds
+    marks = (key for key, _ in discovery.GPU_MARKS)
+    by_operator = discovery.BY_OPERATOR if daemon.by_operator else ()
+    return _selection(daemon.template).keys.union(daemon.opt_outs, brought, marks, by_operator, (labels.GPU_PRESENT,))
 
 
 def told_apart(pool: Pool, daemons: Iterable[Daemon]) -> tuple[InstanceType, ...]:
@@ -118,12 +128,17 @@ def reach(pool: Pool, instance: InstanceType, daemons: tuple[Daemon, ...], aroun
     Raises ``NotKnownError`` when taints or labels of the pool are not known.
     """
     need(pool.taints)
-    node = replace(pool, types=(instance,), labels={**_by_nodeadm(pool, around), **need(pool.labels)})
+    node = replace(pool, types=(instance,), unlisted=(), labels={**_by_nodeadm(pool, around), **need(pool.labels)})
     perhaps = _perhaps(pool, daemons, around)
     wanted = tuple(daemon for daemon in daemons if not daemon.opted_out(pool))
-    arrived, _ = _settled(node, wanted, hopeful=False)
-    hoped = replace(node, labels={**dict.fromkeys(perhaps, "true"), **need(node.labels)})
-    at_most, labelled = _settled(hoped, wanted, hopeful=True)
+    arrived, labelled = _settled(node, wanted, hopeful=False)
+    at_most, added = (
+        arrived,
+        {key: value for key, value in need(labelled.labels).items() if key not in need(pool.labels)},
+    )
+    if perhaps or _is_open(node) or any(map(_unknown_parts, wanted)):
+        hoped = replace(node, labels={**dict.fromkeys(perhaps, "true"), **need(node.labels)})
+        at_most, labelled = _settled(hoped, wanted, hopeful=True)
     doubt = next(iter(perhaps.values()), None)
     return Reach(
         instance=instance,
@@ -132,7 +147,24 @@ def reach(pool: Pool, instance: InstanceType, daemons: tuple[Daemon, ...], aroun
         unclear=tuple(
             (daemon, _doubt(daemon, node) or doubt or _NOBODY_SAYS) for daemon in at_most if not _among(daemon, arrived)
         ),
+        added=added,
     )
+
+
+def joins(daemon: Daemon, pool: Pool, found: Reach) -> bool:
+    """Return whether one that brings no labels is sure to come to every node of a pool, after those who have.
+
+    ``found`` is who has come to nodes of one of its instance types; that they put the same labels on all is taken for
+    granted. Raises ``NotKnownError`` when taints or labels of the pool are not known.
+    """
+    said, somehow = {**found.added, **need(pool.labels)}, _somehow(found.arrived)
+    nodes = (replace(pool, types=(kind,), unlisted=(), labels=said) for kind in told_apart(pool, (daemon,)))
+    return all(_welcome(daemon, node, Space(node), somehow) is True for node in nodes)
+
+
+def _is_open(node: Pool) -> bool:
+    """Return whether it is not known which values some labels of a pool can have."""
+    return any(isinstance(part, NotKnown) for part in (node.requirements, node.capacity_types, node.zones))
 
 
 _NOBODY_SAYS = NotKnown("", "labels", "given by DaemonSets of which nobody can tell whether they come")
@@ -198,7 +230,9 @@ def _met(wish: Wish, space: Space, said: Mapping[str, str]) -> bool | None:
 
 def _doubt(daemon: Daemon, node: Pool) -> NotKnown | None:
     """Return what is not known about a DaemonSet itself."""
-    return next(iter(_unknown_parts(daemon)), None) or Space(node).all.unclear
+    own = next(iter(_unknown_parts(daemon)), None)
+    parts = (node.requirements, node.capacity_types, node.zones)
+    return own or next((part for part in parts if isinstance(part, NotKnown)), None)
 
 
 def _unknown_parts(daemon: Daemon) -> tuple[NotKnown, ...]:

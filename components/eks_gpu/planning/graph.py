@@ -52,6 +52,17 @@ class Graph:
                     pending.append(urn)
         return False
 
+    def before(self, start: str) -> frozenset[str]:
+        """Return everything that is created before the resource ``start`` by dependency."""
+        seen = {start}
+        pending = [start]
+        while pending:
+            for urn in self._waits_for(pending.pop()):
+                if urn not in seen:
+                    seen.add(urn)
+                    pending.append(urn)
+        return frozenset(seen - {start})
+
     def descendants(self, urn: str) -> Iterator[str]:
         """Yield the URNs below ``urn``, children before grandchildren."""
         for child in self._children.get(urn, ()):

@@ -9,9 +9,10 @@ from typing import Final
 
 from eks_gpu.facts.chart_defaults import Role
 from eks_gpu.facts.compatibility import KARPENTER_CHARTS
-from eks_gpu.planning.daemons import Circumstances, Daemon, Reach, reach, told_apart
+from eks_gpu.planning.daemons import Circumstances, Daemon, Reach, concerned_with, joins, reach, told_apart
+from eks_gpu.planning.pod_template import PodTemplate
 from eks_gpu.planning.pool import Pool
-from eks_gpu.planning.reading import NotKnown, attempt, need
+from eks_gpu.planning.reading import NotKnown, NotKnownError, attempt, need
 from eks_gpu_policies import charts, tokens
 from eks_gpu_policies.program import Program
 from eks_gpu_policies.readers.cluster import kubernetes_version
@@ -32,6 +33,7 @@ class DaemonReach:
         for daemon in daemons:
             self._alike.setdefault(_content(daemon), []).append(daemon)
         self._reaches: dict[Hashable, tuple[Reach, ...] | NotKnown] = {}
+        self._reaching: dict[str, tuple[Daemon, ...] | NotKnown] = {}
 
     @cached_property
     def distinct(self) -> tuple[Daemon, ...]:
@@ -77,53 +79,69 @@ class DaemonReach:
         """Whether Karpenter replaces nodes that say they are not well; ``NotKnownError`` where nobody can tell."""
         return need(self._karpenter_repairs)
 
+    @cached_property
+    def _known(self) -> tuple[Daemon, ...]:
+        """Those that do something that is known here; nobody else brings labels."""
+        return tuple(daemon for daemon in self.distinct if daemon.role is not None)
+
+    @cached_property
+    def _label_keys(self) -> frozenset[str]:
+        """The labels of a pool that make a difference to them."""
+        return frozenset({key for daemon in self._known for key in concerned_with(daemon)})
+
     def reaches(self, pool: Pool) -> tuple[Reach, ...]:
-        """Return who comes to each lot of instance types that a pool may buy; none where it buys none known here.
+        """Return who of those that do something known comes to each lot of instance types that a pool may buy.
 
         Raises ``NotKnownError`` when taints, labels or instance types of the pool are not known.
         """
-        content = _content_of_pool(pool)
+        if pool.unlisted and not pool.gpu_types:
+            unheard_of = ", ".join(pool.unlisted)
+            raise NotKnownError(NotKnown(pool.urn, "instance types", f"nothing is known of {unheard_of}"))
+        content = self._content_of(pool)
         if content not in self._reaches:
             self._reaches[content] = attempt(self._judged, pool)
         return need(self._reaches[content])
 
     def _judged(self, pool: Pool) -> tuple[Reach, ...]:
-        return tuple(reach(pool, kind, self.distinct, self.circumstances) for kind in told_apart(pool, self.distinct))
+        return tuple(reach(pool, kind, self._known, self.circumstances) for kind in told_apart(pool, self._known))
+
+    def _content_of(self, pool: Pool) -> Hashable:
+        """Return what decides who comes to a pool."""
+        said, keys = pool.labels, self._label_keys
+        labels = said if isinstance(said, NotKnown) else frozenset(item for item in said.items() if item[0] in keys)
+        image = pool.image if isinstance(pool.image, NotKnown) else pool.image.family
+        types = pool.types if isinstance(pool.types, NotKnown) else tuple(kind.name for kind in pool.types)
+        return (pool.kind, labels, pool.taints, image, types, pool.requirements, pool.capacity_types, pool.zones)
 
     def reaching(self, pool: Pool) -> tuple[Daemon, ...]:
         """Return the DaemonSets that are sure to come to every GPU node of a pool.
 
         Raises ``NotKnownError`` when taints, labels or instance types of the pool are not known.
         """
+        if pool.urn not in self._reaching:
+            self._reaching[pool.urn] = attempt(self._everywhere, pool)
+        return need(self._reaching[pool.urn])
+
+    def _everywhere(self, pool: Pool) -> tuple[Daemon, ...]:
         reaches = self.reaches(pool)
         if not reaches:
             return ()
-        everywhere = set.intersection(*({id(each) for each in found.arrived} for found in reaches))
-        return tuple(daemon for daemon in self.distinct if id(daemon) in everywhere)
+        there = set.intersection(*({id(each) for each in found.arrived} for found in reaches))
+        return tuple(
+            daemon
+            for daemon in self.distinct
+            if id(daemon) in there or (daemon.role is None and joins(daemon, pool, reaches[0]))
+        )
 
 
 def _content(daemon: Daemon) -> Hashable:
     """Return what makes a DaemonSet what it is, apart from who brings it."""
     template = daemon.template
     adds = daemon.adds if isinstance(daemon.adds, NotKnown) else frozenset(daemon.adds.items())
-    own = daemon.urn if daemon.role is None else None
-    wants = (template.tolerations, template.selector, template.affinity)
-    return (daemon.name if own is None else own, daemon.role, daemon.opt_outs, daemon.aimed, adds, daemon.doubt, *wants)
+    who = (daemon.urn,) if daemon.role is None else (daemon.name, daemon.role)
+    wants = (template.tolerations, template.selector, template.affinity, attempt(_requests, template))
+    return (*who, daemon.opt_outs, daemon.aimed, adds, daemon.doubt, *wants)
 
 
-def _content_of_pool(pool: Pool) -> Hashable:
-    """Return what decides who comes to a pool."""
-    labels = pool.labels if isinstance(pool.labels, NotKnown) else frozenset(pool.labels.items())
-    image = pool.image if isinstance(pool.image, NotKnown) else pool.image.family
-    types = pool.types if isinstance(pool.types, NotKnown) else tuple(kind.name for kind in pool.types)
-    return (
-        pool.kind,
-        labels,
-        pool.taints,
-        image,
-        types,
-        pool.unlisted,
-        pool.requirements,
-        pool.capacity_types,
-        pool.zones,
-    )
+def _requests(template: PodTemplate) -> Hashable:
+    return tuple(frozenset(need(container.requests).items()) for container in need(template.containers))

@@ -46,7 +46,7 @@ def _check(resource: Resource, stack: Stack) -> Iterator[Outcome]:
 def _awaited(release: Resource, stack: Stack) -> Iterator[Outcome]:
     view = release.view
     if view["skipAwait"].boolean():
-        if not _has_gate(release, stack):
+        if release.urn not in stack.gated:
             yield Problem(
                 f"installs {charts.name(release)} without waiting for it, and nothing else waits: what comes next "
                 "finds nodes whose GPUs are not offered yet",
@@ -65,13 +65,9 @@ def _awaited(release: Resource, stack: Stack) -> Iterator[Outcome]:
         )
 
 
-def _has_gate(release: Resource, stack: Stack) -> bool:
-    return any(stack.reaches(gate.urn, release.urn) for gate in stack.gates)
-
-
 def _ordered(release: Resource, stack: Stack) -> Iterator[Outcome]:
     groups = stack.of_type(*_GROUPS)
-    if groups and not any(stack.reaches(release.urn, group.urn) for group in groups):
+    if groups and stack.graph.before(release.urn).isdisjoint(group.urn for group in groups):
         yield Problem(
             f"installs {charts.name(release)} without depending on a node group of the stack: that there are nodes to "
             "run it is luck",
