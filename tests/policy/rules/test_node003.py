@@ -77,7 +77,9 @@ def test_n02_local_disks_count_as_what_holds_images() -> None:
 
 def test_an_image_of_ones_own_may_have_it_built_in() -> None:
     terms = {"amiSelectorTerms": [{"id": "ami-0123"}], "amiFamily": "Custom"}
-    assert left_open(judge("NODE003", examples.node_class(**terms, kubelet={}), examples.node_pool())) == ["amiType or amiFamily"]
+    assert left_open(judge("NODE003", examples.node_class(**terms, kubelet={}), examples.node_pool())) == [
+        "amiType or amiFamily"
+    ]
     large = [{"deviceName": "/dev/sda1", "ebs": {"volumeSize": "200Gi"}}]
     assert passes(judge("NODE003", examples.node_class(**terms, blockDeviceMappings=large), examples.node_pool()))
 
