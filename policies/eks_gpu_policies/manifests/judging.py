@@ -5,12 +5,13 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
+from eks_gpu.planning.reading import NotKnown
 from eks_gpu_policies.configuration import Configuration
 from eks_gpu_policies.engine import evaluate
 from eks_gpu_policies.manifests.objects import Manifest
-from eks_gpu_policies.report import Finding, Report
+from eks_gpu_policies.report import Finding, NotEvaluated, Report
 from eks_gpu_policies.rule import Rule
 from eks_gpu_policies.waivers import Waiver
 
@@ -41,7 +42,17 @@ def judge_manifests(
         waivers=tuple(addressed(run.waivers, manifests)),
         levels=run.levels,
     )
+    report = replace(report, not_evaluated=tuple(_reworded(item) for item in report.not_evaluated))
     return Judged(report, {manifest.resource.urn: manifest for manifest in manifests})
+
+
+def _reworded(item: NotEvaluated) -> NotEvaluated:
+    """Return what could not be answered in the words of manifests, in which only a placeholder is not known."""
+    return replace(item, reason=_FILLED_IN_LATER) if item.reason == _NOT_CREATED else item
+
+
+_NOT_CREATED: Final = NotKnown("", "").reason
+_FILLED_IN_LATER: Final = "a placeholder, which somebody fills in later"
 
 
 def addressed(waivers: Iterable[Waiver], manifests: Sequence[Manifest]) -> Iterator[Waiver]:

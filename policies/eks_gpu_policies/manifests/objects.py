@@ -32,9 +32,11 @@ _CLIENT_CONFIG: Final = ("v1", "Config")
 
 _LIST: Final = "List"
 
-_PLACEHOLDER: Final = re.compile(r"\$\{[A-Za-z_][^{}\s]*\}|\{\{(?!\s*\$)[^{}]*\}\}|<%.*?%>|^\$[A-Z_][A-Z0-9_]*$")
-"""What somebody fills in before the API server sees it: ``${NAME}``, ``{{ name }}``, ``$NAME``. Alerts' templates
-(``{{ $labels.instance }}``) and Kubernetes' own ``$(NAME)`` are filled in later, and are what they say."""
+_PLACEHOLDER: Final = re.compile(
+    r"\$\{[A-Za-z_][^{}\s]*\}|\{\{(?!\s*\$)[^{}]*\}\}|<%.*?%>|<<[A-Za-z_][\w-]*>>|<[A-Z][A-Z0-9_-]*>|^\$[A-Z_][A-Z0-9_]*$"
+)
+"""What somebody fills in before the API server sees it: ``${NAME}``, ``{{ name }}``, ``<NAME>``, ``$NAME``. Templates of
+alerts (``{{ $labels.instance }}``) and Kubernetes' own ``$(NAME)`` are filled in later, and are what they say."""
 
 
 @dataclass(frozen=True)
@@ -182,7 +184,7 @@ def _plain(node: Node) -> object:
 
 def is_placeholder(text: str) -> bool:
     """Return whether a text, which must be one word but for its placeholders, is filled in by somebody later."""
-    if "$" not in text and "{{" not in text and "<%" not in text:
+    if "$" not in text and "{{" not in text and "<" not in text:
         return False
     rest, found = _PLACEHOLDER.subn("", text)
     return found > 0 and not any(letter.isspace() for letter in rest.strip())

@@ -52,7 +52,17 @@ def test_what_is_filled_in_later_is_not_known() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["${A}", "${REPO}/image:${TAG}", "$NAME", "{{ name }}", "a-{{inputs.parameters.b}}", "<% a %>"]
+    "text",
+    [
+        "${A}",
+        "${REPO}/image:${TAG}",
+        "$NAME",
+        "{{ name }}",
+        "a-{{inputs.parameters.b}}",
+        "<% a %>",
+        "<<REGION>>.example.com/a:1",
+        "<ACCOUNT>",
+    ],
 )
 def test_a_placeholder_makes_its_text_unknown(text: str) -> None:
     assert is_placeholder(text)
@@ -60,7 +70,17 @@ def test_a_placeholder_makes_its_text_unknown(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["$(POD_IP)", "echo ${HOME} now", "{{ $labels.instance }}", "plain", "{{ $a }} of {{ $b }}", "a $NAME", "50%"],
+    [
+        "$(POD_IP)",
+        "echo ${HOME} now",
+        "{{ $labels.instance }}",
+        "plain",
+        "{{ $a }} of {{ $b }}",
+        "a $NAME",
+        "50%",
+        "a<b>c",
+        "x <A> y",
+    ],
 )
 def test_what_kubernetes_or_a_shell_or_an_alert_fills_in_is_what_it_says(text: str) -> None:
     assert not is_placeholder(text)
