@@ -136,8 +136,8 @@ def test_configuration_that_is_no_text_of_either_kind_gives_nothing() -> None:
 
 
 def test_values_of_a_subchart_are_under_its_name() -> None:
-    values = {"prometheus-node-exporter": {"tolerations": []}}
-    (found,) = daemons(chart(KUBE_PROMETHEUS_STACK.name, **values)).values()
+    given = changed(chart(KUBE_PROMETHEUS_STACK.name), "values", {"prometheus-node-exporter": {"tolerations": []}})
+    (found,) = daemons(given).values()
     assert found.template.tolerations == ()
 
 

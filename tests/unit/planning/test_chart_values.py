@@ -20,7 +20,7 @@ VALUES = st.dictionaries(
 
 def test_maps_merge_lists_replace_and_null_takes_away() -> None:
     defaults = {"affinity": {"node": 1, "pod": 2}, "tolerations": [1, 2], "nodeSelector": {"a": "b"}}
-    given_ = {"affinity": {"node": 3}, "tolerations": [], "nodeSelector": None}
+    given_: dict[str, object] = {"affinity": {"node": 3}, "tolerations": [], "nodeSelector": None}
     assert joined(defaults, given_) == {"affinity": {"node": 3, "pod": 2}, "tolerations": []}
 
 
