@@ -98,8 +98,8 @@ def test_n04_gpu_type_is_true_of_every_type(said: str, types: list[str], true: b
 
 def test_labels_that_are_not_known_are_left_open() -> None:
     nodes = unknown(group("gpu", {}), "labels")
-    assert left_open(judge("NODE005", nodes)) == ["labels"]
-    assert left_open(judge("NODE005", unknown(group("gpu", {}), "instanceTypes"))) == ["instanceTypes"]
+    assert left_open(judge("NODE005", nodes)) == ["labels of gpu"]
+    assert left_open(judge("NODE005", unknown(group("gpu", {}), "instanceTypes"))) == ["instanceTypes of gpu"]
 
 
 def test_cpu_groups_are_not_concerned() -> None:

@@ -16,7 +16,7 @@ from eks_gpu.planning.pod_template import PodTemplate
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.reading import NotKnown, attempt, need
 from eks_gpu_policies import examples
-from eks_gpu_policies.rule import Example, Outcome, Problem, Rule, Severity, Subjects, clauses, undecided
+from eks_gpu_policies.rule import Example, Outcome, Problem, Rule, Severity, Subjects, Undecided
 from eks_gpu_policies.stack import Stack, Whole
 from eks_gpu_policies.subjects import GPU_POOLS
 
@@ -37,9 +37,13 @@ def _check(_whole: Whole, stack: Stack) -> Iterator[Outcome]:
             first.setdefault(key, f"the pool {pool.name} has")
     wanted = {key: first.get(key) or selected.get(key) for key in _SHARED}
     for pool in stack.gpu_pools:
-        yield from clauses(_pool(pool, carried[pool.urn], {key: who for key, who in wanted.items() if who}, stack))
+        own = carried[pool.urn]
+        if isinstance(own, NotKnown):
+            yield Undecided(f"{own.path} of {pool.name}", own.reason)
+        else:
+            yield from _pool(pool, own, {key: who for key, who in wanted.items() if who}, stack)
     for what in stack.unclear_pools:
-        yield undecided(what)
+        yield Undecided(f"{what.path} of {stack.by_urn[what.source].name}", what.reason)
 
 
 def _labels(pool: Pool) -> Mapping[str, str | None]:
@@ -66,10 +70,8 @@ def _required_keys(pod: PodTemplate) -> tuple[str, ...]:
     return tuple(item.key for term in terms for item in term if item.operator in {"In", "Exists"})
 
 
-def _pool(
-    pool: Pool, own: Mapping[str, str | None] | NotKnown, wanted: Mapping[str, str], stack: Stack
-) -> Iterator[Outcome]:
-    carried, required = need(own), stack.options.required_pool_labels
+def _pool(pool: Pool, carried: Mapping[str, str | None], wanted: Mapping[str, str], stack: Stack) -> Iterator[Outcome]:
+    required = stack.options.required_pool_labels
     missing = sorted(required - carried.keys())
     if missing:
         yield Problem(f"lacks {_named(missing)}, which every GPU pool must carry (requiredPoolLabels)", urn=pool.urn)
