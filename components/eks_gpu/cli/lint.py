@@ -26,7 +26,7 @@ class Format(StrEnum):
 
 def lint(  # noqa: PLR0913, PLR0917 - the options of a command, each with its help
     paths: Annotated[
-        list[str], typer.Argument(metavar="PATH...", help="Files and folders of manifests; - for standard input.")
+        list[str], typer.Argument(metavar="PATH", help="Files and folders of manifests; - for standard input.")
     ],
     output_format: Annotated[
         Format, typer.Option("--format", help="text for people, json for machines, sarif for code review.")

@@ -35,7 +35,7 @@ _LIST: Final = "List"
 _PLACEHOLDER: Final = re.compile(
     r"\$\{[A-Za-z_][^{}\s]*\}|\{\{(?!\s*\$)[^{}]*\}\}|<%.*?%>|<<[A-Za-z_][\w-]*>>|<[A-Z][A-Z0-9_-]*>|^\$[A-Z_][A-Z0-9_]*$"
 )
-"""What somebody fills in before the API server sees it: ``${NAME}``, ``{{ name }}``, ``<NAME>``, ``$NAME``. Templates of
+"""What somebody fills in before the API server sees it: ``${NAME}``, ``{{ name }}``, ``<NAME>``, ``$NAME``. Those of
 alerts (``{{ $labels.instance }}``) and Kubernetes' own ``$(NAME)`` are filled in later, and are what they say."""
 
 
