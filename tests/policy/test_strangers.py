@@ -11,9 +11,10 @@ from collections.abc import Iterator
 import pytest
 import yaml
 
+from eks_gpu.facts.quotas import QUOTAS
 from eks_gpu_policies import examples, tokens
 from eks_gpu_policies.engine import evaluate
-from eks_gpu_policies.options import Options
+from eks_gpu_policies.options import Options, Quotas
 from eks_gpu_policies.report import Report
 from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.rule import Environment
@@ -30,7 +31,12 @@ def read(manifests: str) -> Iterator[Resource]:
 
 
 def report_on(*program: Resource) -> Report:
-    options = Options(environment_named=True, monthly_budget_usd=1_000_000)
+    options = Options(
+        environment_named=True,
+        monthly_budget_usd=1_000_000,
+        monitoring_stack="observability",
+        vcpu_quotas=Quotas(TODAY, {quota.code: 1_000_000 for quota in QUOTAS}),
+    )
     return evaluate(program, environment=Environment.PROD, rules=RULES, today=TODAY, options=options)
 
 
@@ -333,4 +339,5 @@ def test_a_cluster_example_with_floating_charts_and_a_default_disk_is_refused() 
         ("SOFT005", "gpu-operator"),
         ("SOFT005", "kube-prometheus-stack"),
         ("SOFT007", "gpu-operator"),
+        ("OBS004", "gpu-operator"),
     }

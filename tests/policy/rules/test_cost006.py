@@ -106,6 +106,8 @@ def test_a_record_of_thirty_days_is_fresh() -> None:
 def test_a_quota_that_is_not_known_is_left_open() -> None:
     p6 = pool("spot", types=("p6-b200.48xlarge",))
     assert left_open(judge("COST006", p6, options=quotas(L_7212CCBC=1, L_C4BD4855=1))) == ["vcpuQuotas"]
+    some = pool("spot", types=("p6-b200.48xlarge", "p5.48xlarge"))
+    assert passes(judge("COST006", some, options=quotas(L_C4BD4855=192)))
 
 
 def test_what_is_not_known_is_left_open_and_the_rest_still_counts() -> None:

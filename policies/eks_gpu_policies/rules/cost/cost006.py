@@ -91,18 +91,26 @@ def _of_quota(quota: Quota, wanted: list[tuple[str, float]], record: Quotas) -> 
 
 
 def _most(pool: Pool) -> dict[Quota | None, float]:
-    """Return the most vCPU of each quota that a pool may run; a pool without a limit is COST001's finding."""
+    """Return the most vCPU of each quota that a pool may run; a pool without a limit is COST001's finding.
+
+    What no known quota counts is there under None, if it is all that the pool may buy on a market.
+    """
     found: dict[Quota | None, float] = {}
     capacity = need(pool.capacity_types)
     for market in (_ON_DEMAND, _SPOT):
-        if market not in capacity:
-            continue
-        for kind in pool.gpu_types:
-            vcpus = _of_type(pool, kind)
-            if vcpus is not None:
-                quota = quota_of(kind.family, spot=market == _SPOT)
-                found[quota] = max(found.get(quota, 0.0), vcpus)
+        if market in capacity:
+            found |= _on_market(pool, spot=market == _SPOT)
     return found
+
+
+def _on_market(pool: Pool, *, spot: bool) -> dict[Quota | None, float]:
+    found: dict[Quota | None, float] = {}
+    for kind in pool.gpu_types:
+        vcpus = _of_type(pool, kind)
+        if vcpus is not None:
+            quota = quota_of(kind.family, spot=spot)
+            found[quota] = max(found.get(quota, 0.0), vcpus)
+    return {quota: vcpus for quota, vcpus in found.items() if quota is not None or len(found) == 1}
 
 
 def _of_type(pool: Pool, kind: InstanceType) -> float | None:
