@@ -31,6 +31,8 @@ CONTEXT = cast("grpc.ServicerContext", None)
 """The servicer never asks for it."""
 
 ROOT = examples.resource(tokens.STACK, "example-prod", {})
+WATCHED = {"monitoringStack": "observability"}
+"""That the GPUs are watched elsewhere, so that single resources are a stack."""
 BARE_POOL = examples.node_pool(limits={}, taints=())
 LEVELS = {"mandatory": analyzer_pb2.MANDATORY, "advisory": analyzer_pb2.ADVISORY, "disabled": analyzer_pb2.DISABLED}
 
@@ -203,7 +205,7 @@ def test_the_environment_sets_the_levels(
         monkeypatch.setenv(ENVIRONMENT_VARIABLE, variable)
     budget = {"monthly_usd": 1_000_000}
     stack = {} if platform is None else {PLATFORM_KEY: json.dumps({"environment": platform, "budget": budget})}
-    said = {"monthlyBudgetUsd": 1_000_000, **({} if pack is None else {"environment": pack})}
+    said = {**WATCHED, "monthlyBudgetUsd": 1_000_000, **({} if pack is None else {"environment": pack})}
     servicer = configured(pack=said, stack=stack)
     findings = analyse_stack(servicer, examples.node_pool(taints=()))
     assert [(item.policyName, item.enforcementLevel) for item in findings] == [("NODE004", LEVELS[level])]
@@ -211,7 +213,8 @@ def test_the_environment_sets_the_levels(
 
 @pytest.mark.parametrize(("level", "found"), [("advisory", ["NODE004"]), ("disabled", []), ("mandatory", ["NODE004"])])
 def test_a_configured_level_goes_before_the_environments(level: str, found: list[str]) -> None:
-    servicer = configured(pack={"environment": "dev", "monthlyBudgetUsd": 1_000_000}, levels={"NODE004": level})
+    said = {**WATCHED, "environment": "dev", "monthlyBudgetUsd": 1_000_000}
+    servicer = configured(pack=said, levels={"NODE004": level})
     findings = analyse_stack(servicer, examples.node_pool(taints=()))
     assert ids(findings) == found
     assert all(item.enforcementLevel == LEVELS[level] for item in findings)

@@ -149,7 +149,7 @@ def pack_config(folder: Path, content: object) -> Path:
 def test_the_packs_configuration_file_is_that_of_the_engine(program: Path) -> None:
     (program / "__main__.py").write_text(BARE_POOL)
     waiver = {"rule": "NODE004", "resource": "g5", "owner": "ml", "reason": "single tenant", "until": "2999-12-31"}
-    options = {"environment": "prod", "monthlyBudgetUsd": 1}
+    options = {"environment": "prod", "monthlyBudgetUsd": 1, "monitoringStack": "observability"}
     content = {"eks-gpu": {**options, "waivers": [waiver]}, "COST002": "advisory"}
     result = check("--program", program, "--policy-pack-config", pack_config(program, content), "--json")
     report = json.loads(result.stdout)["dev"]
@@ -163,7 +163,7 @@ def test_the_packs_configuration_file_is_that_of_the_engine(program: Path) -> No
     [
         ("[", "levels.json is no JSON"),
         ("[]", "the configuration of the pack is no mapping"),
-        ({"NODE04": "advisory"}, "NODE04 is no rule of this pack (did you mean NODE004?)"),
+        ({"NODE099": "advisory"}, "NODE099 is no rule of this pack (did you mean NODE009?)"),
         ({"NODE004": "warn"}, "the level of NODE004 is 'warn'; it must be one of mandatory, advisory, disabled"),
         ({"eks-gpu": {"budget": 3}}, "budget is no option of the policy eks-gpu"),
         ({"eks-gpu": {"waivers": [{"rule": "NODE004"}]}}, "waivers[0].until is missing"),
