@@ -121,7 +121,7 @@ class _Open:
     entries: dict[str, Entry] | None = None
     """None for a list."""
     key: tuple[str, int] | None = None
-    """The key whose value comes next."""
+    """The key of which the value comes next."""
     merged: list[Node] = field(default_factory=list)
 
     def closed(self) -> Node:

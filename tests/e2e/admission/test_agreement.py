@@ -15,7 +15,8 @@ from eks_gpu_policies.admission.said import Said
 from eks_gpu_policies.rule import Environment, Level
 from eks_gpu_policies.rules import BY_ID
 from tests.e2e.custom_resources.judge import Judge
-from tests.support.admission_cases import Case, completed, edges, from_rules, obeys
+from tests.support.admission_cases import Case, completed, from_rules, obeys
+from tests.support.admission_edges import edges
 from tests.support.cluster import eventually
 from tests.support.manifests import Manifest
 

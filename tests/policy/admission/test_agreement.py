@@ -12,7 +12,8 @@ import pytest
 from eks_gpu_policies.admission.manifests import SAID
 from eks_gpu_policies.admission.pools import POOLS
 from eks_gpu_policies.admission.said import Said
-from tests.support.admission_cases import Case, edges, from_rules, obeys
+from tests.support.admission_cases import Case, from_rules, obeys
+from tests.support.admission_edges import edges
 from tests.support.cel import Policy
 
 CASES: Final = (*edges(), *from_rules())
