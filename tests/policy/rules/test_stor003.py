@@ -147,6 +147,7 @@ def test_s01_ebs_is_one_nodes(mode: str) -> None:
     assert passes(judge("STOR003", EFS, claim(modes=[mode])))
     assert passes(judge("STOR003", EBS, claim(modes=[mode], volumeMode="Block")))
     assert "of EBS" in complaint(judge("STOR003", claim(storage.EKS_CLASS, modes=[mode])))
+    assert left_open(judge("STOR003", claim("fast", modes=[mode]))) == ["storageClassName"]
 
 
 def mounting(replicas: int | None, kind: str = "kubernetes:apps/v1:Deployment") -> Resource:
@@ -241,6 +242,13 @@ def test_s01_a_one_zone_file_system_is_for_pools_of_that_zone() -> None:
     assert complaint(judge("STOR003", *one_zone("ab"))) == (
         "is on a One Zone file system in us-east-1a; nodes of inference may be in us-east-1b"
     )
+
+
+def test_s01_only_pools_that_the_claims_pods_reach_are_asked() -> None:
+    *storage_, pod = one_zone("ab")
+    elsewhere = changed(pod, "spec.template.spec.nodeSelector", {"workload": "training"})
+    assert passes(judge("STOR003", *storage_, elsewhere))
+    assert "us-east-1b" in complaint(judge("STOR003", *storage_))
 
 
 # --- other people's claims --------------------------------------------------------------------------------------------

@@ -115,5 +115,6 @@ def test_a_claim_name_that_is_not_known_yet_comes_from_the_claim() -> None:
     assert left_open(judge("STOR004", CLASS, CLAIM, unclear)) == [place]
 
 
-def test_claims_of_other_stacks_are_not_concerned() -> None:
+def test_claims_of_other_stacks_and_claims_that_nobody_mounts_are_not_concerned() -> None:
+    assert not_concerned(judge("STOR004", CLASS, CLAIM))
     assert not_concerned(judge("STOR004", SERVER))

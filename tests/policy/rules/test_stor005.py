@@ -86,6 +86,15 @@ def test_s03_what_is_provisioned_must_be_enough_for_the_probe() -> None:
     assert passes(judge("STOR005", *provisioned(100), patient))
 
 
+def test_s03_exactly_enough_is_enough() -> None:
+    """100 MiB/s read 20,000 MiB in 200 s: twice that and a minute are 460 s, which is 10 + 10 x 45."""
+    pod = changed(server(), "spec.template.metadata.annotations", {declarations.MODEL_BYTES: "20000Mi"})
+    exact = {"initialDelaySeconds": 10, "periodSeconds": 10, "failureThreshold": 46}
+    assert passes(judge("STOR005", *provisioned(100), changed(pod, PROBE_PATH, exact)))
+    shorter = changed(pod, PROBE_PATH, {**exact, "initialDelaySeconds": 9})
+    assert "waits 459 s" in complaint(judge("STOR005", *provisioned(100), shorter))
+
+
 def test_s03_without_a_size_what_is_provisioned_cannot_be_judged() -> None:
     assert left_open(judge("STOR005", *provisioned(100), server(args=["serve.py"]))) == [declarations.MODEL_BYTES]
     assert passes(judge("STOR005", *provisioned(100), changed(server(), PROBE_PATH, None)))
@@ -123,6 +132,15 @@ def test_a_file_system_is_found_behind_volumes_access_points_and_without_a_claim
     )
     direct = examples.resource(inline.type, inline.name, inline.props, spec=(slow,))
     assert "is bursting" in complaint(judge("STOR005", slow, direct))
+
+
+def test_a_gpu_pod_that_may_mount_it_leaves_it_open() -> None:
+    cache = examples.model_cache(throughputMode="bursting")
+    place = "spec.template.spec.volumes[1].persistentVolumeClaim.claimName"
+    unclear = changed(server(), "spec.template.spec.volumes.1.persistentVolumeClaim.claimName", UNKNOWN)
+    assert left_open(judge("STOR005", *cache, unclear)) == [place]
+    web = changed(unclear, "spec.template.spec.containers.0.resources", {})
+    assert not_concerned(judge("STOR005", *cache, web))
 
 
 def test_file_systems_that_no_gpu_pod_mounts_are_not_concerned() -> None:

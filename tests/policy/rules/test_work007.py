@@ -72,6 +72,14 @@ def test_w04_the_last_probe_that_may_fail_is_the_edge() -> None:
     assert passes(on(server(startupProbe=probe(2, delay=0, period=595)), *examples.model_cache()))
 
 
+def test_w04_exactly_enough_is_enough() -> None:
+    """500 MiB/s read 100,000 MiB in 200 s: twice that and a minute are 460 s."""
+    exact = declared(server(startupProbe=probe(46, delay=10)), model="100000Mi", image=SMALL_IMAGE)
+    assert passes(judge("WORK007", *examples.model_cache(), *POOL, exact))
+    shorter = declared(server(startupProbe=probe(46, delay=9)), model="100000Mi", image=SMALL_IMAGE)
+    assert "needs 460 s" in complaint(judge("WORK007", *examples.model_cache(), *POOL, shorter))
+
+
 def test_w04_a_probe_without_numbers_has_kubernetes_own() -> None:
     bare = {"httpGet": {"path": "/health", "port": 8000}}
     assert "allows 20 s (0 + 10 x 2)" in complaint(on(server(startupProbe=bare), *examples.model_cache()))
