@@ -65,6 +65,31 @@ def test_s03_a_comment_mounts_nothing() -> None:
     assert "writes to EBS" in complaint(judge("STOR006", on_disk(), *group("#!/bin/bash\n# /mnt/k8s-disks is fast\n")))
 
 
+def test_s03_other_scripts_mount_nothing() -> None:
+    assert "writes to EBS" in complaint(judge("STOR006", on_disk(), *group("#!/bin/bash\nsystemctl start chronyd\n")))
+
+
+MULTIPART = """\
+Content-Type: multipart/mixed; boundary=x
+
+--x
+Content-Type: application/unknown
+
+something
+--x
+Content-Type: application/node.eks.aws
+
+{config}
+--x--
+"""
+
+
+def test_user_data_in_a_form_that_nobody_reads_is_left_open_unless_the_rest_tells() -> None:
+    silent = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig"
+    assert left_open(judge("STOR006", on_disk(), *group(MULTIPART.format(config=silent)))) == ["userData"]
+    assert passes(judge("STOR006", on_disk(), *group(MULTIPART.format(config=node_config("Mount")))))
+
+
 def test_s03_a_type_without_local_disks_lands_on_ebs() -> None:
     mixed = group(node_config("RAID0"), ["g5.2xlarge", "p3.2xlarge"])
     assert "p3.2xlarge of inference has no local disk" in complaint(judge("STOR006", on_disk(), *mixed))
