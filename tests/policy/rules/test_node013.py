@@ -271,14 +271,18 @@ def test_a_pool_of_all_sizes_that_gives_back_empty_nodes_only_is_not_concerned_l
     assert not_concerned(judge("NODE013", polite))
 
 
-def test_n10_a_pool_that_empties_busy_nodes_and_buys_eight_gpus_is_concerned_like_a_public_one() -> None:
+def test_n10_a_pool_that_empties_busy_nodes_and_buys_eight_gpus_gets_advice_like_a_public_one() -> None:
+    report = judge("NODE013", GENERAL)
     assert {"a", "d"} <= clauses(GENERAL)
+    assert {finding.level for finding in report.findings} == {Level.ADVISORY}
 
 
 def test_n10_a_pool_that_empties_busy_nodes_and_waits_half_an_hour_is_concerned_like_a_public_one() -> None:
     small = changed(GENERAL, f"{SPEC}.requirements.0.values", ["g5.xlarge"])
     assert not_concerned(judge("NODE013", small))
-    assert {"a", "c", "d"} <= clauses(changed(small, f"{SPEC}.terminationGracePeriod", "30m"))
+    hasty = changed(small, f"{SPEC}.terminationGracePeriod", "30m")
+    assert {"a", "c", "d"} <= clauses(hasty)
+    assert {finding.level for finding in judge("NODE013", hasty).findings} == {Level.MANDATORY}
 
 
 def test_n10_a_job_makes_its_pool_one_for_training_and_the_fix_says_how_to_keep_it_off() -> None:

@@ -2,7 +2,8 @@
 
 Concerned are node pools that say they are for training, or that training pods land on; of those that say nothing and
 have no GPU pod in the stack, those that buy nothing smaller than 8 GPUs a node, and those that empty busy nodes though
-they buy 8-GPU types, or although they wait less for a draining node than a job takes.
+they wait less for a draining node than a job takes. One that empties busy nodes and buys small nodes as well as 8-GPU
+nodes gets advice: it may be for servers.
 
 A pool of all sizes that gives back empty nodes only (Karpenter's own examples) is not concerned until somebody trains
 on it. A schedule that comes back before its duration is over (``0 0 * * *`` for 24h) is always on.
@@ -17,7 +18,7 @@ from typing import Final
 
 from eks_gpu.facts import labels
 from eks_gpu.planning import disruption
-from eks_gpu.planning.disruption import Contract, Guest
+from eks_gpu.planning.disruption import LONGEST_JOB, Contract, Guest
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.reading import need
 from eks_gpu_policies import examples, tokens
@@ -45,10 +46,15 @@ def _concerned(pool: Pool, stack: Stack) -> bool:
 
 
 def _looks_like_training(pool: Pool, contract: Contract) -> bool:
-    many = [kind.gpu_count >= _MANY for kind in pool.gpu_types]
-    if many and all(many):
+    if _is_for_large_jobs(pool):
         return True
-    return contract.empties_busy_nodes and (any(many) or need(contract.grace) < disruption.LONGEST_JOB)
+    large = any(kind.gpu_count >= _MANY for kind in pool.gpu_types)
+    return contract.empties_busy_nodes and (large or need(contract.grace) < LONGEST_JOB)
+
+
+def _is_for_large_jobs(pool: Pool) -> bool:
+    """Return whether a pool buys nothing but nodes of many GPUs."""
+    return bool(pool.gpu_types) and all(kind.gpu_count >= _MANY for kind in pool.gpu_types)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +64,7 @@ class _Case:
     contract: Contract
     guests: tuple[Guest, ...]
     doubtful: bool
-    """Whether nobody is known to train there: jobs land on it that may as well do something else."""
+    """Whether it may as well be for something else: the pool, or the jobs that land on it."""
     fix: str
 
     def judge(self, clause: str) -> Iterator[Outcome]:
@@ -93,9 +99,12 @@ _FAREWELL: Final = (
 def _check(pool: Pool, stack: Stack) -> Iterator[Outcome]:
     here = tenants(pool, stack)
     known = tuple(item for item in here if item.certain) or here
-    doubtful = bool(known) and not known[0].certain and purpose_of(pool) is not Purpose.TRAINING
+    contract = contract_of(stack.by_urn[pool.urn].view)
+    doubtful = purpose_of(pool) is not Purpose.TRAINING and (
+        not known[0].certain if known else not _is_for_large_jobs(pool) and need(contract.grace) >= LONGEST_JOB
+    )
     case = _Case(
-        contract=contract_of(stack.by_urn[pool.urn].view),
+        contract=contract,
         guests=tuple(guest(item, stack) for item in known),
         doubtful=doubtful,
         fix=_remedy(pool, known),
