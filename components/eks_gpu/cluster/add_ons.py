@@ -25,6 +25,7 @@ import pulumi_aws as aws
 import pulumi_kubernetes as k8s
 
 from eks_gpu.facts import iam, namespaces, network, storage, taints, versions
+from eks_gpu.facts.chart_defaults.node_agents import DCGM_TOLERATIONS
 from eks_gpu.facts.namespaces import ServiceAccount
 from eks_gpu.facts.versions import AddOn
 from eks_gpu.foundation.arguments import Problem, missing, refuse
@@ -195,7 +196,8 @@ def node_monitoring_agent_configuration() -> dict[str, object]:
     and node repair would take the missing server for broken hardware and replace the node again and again
     (eks-node-monitoring-agent v1.7.0 chart values and monitors/nvidia/dcgm, checked 2026-11-21).
     """
-    return {"dcgmAgent": {"tolerations": [taints.TOLERATE_EVERYTHING]}}
+    part, tolerations = DCGM_TOLERATIONS
+    return {part: {tolerations: [taints.TOLERATE_EVERYTHING]}}
 
 
 def _problems(args: AddOnsArgs, *add_ons: Mapping[str, AddOn]) -> list[Problem]:

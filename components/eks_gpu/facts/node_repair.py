@@ -25,6 +25,10 @@ GPU_CONDITION = "AcceleratedHardwareReady"
 DEFAULT_WAIT_MINUTES = 10
 """How long EKS waits after that condition before it acts, where nothing else is said."""
 
+KARPENTER_GATE = "nodeRepair"
+"""Feature gate of Karpenter's chart by which it replaces nodes that say they are not well; off by default
+(aws/karpenter-provider-aws v1.14.1, charts/karpenter/values.yaml)."""
+
 _MENDED_BY_REBOOT = frozenset({"RESET_GPU", "WORKFLOW_XID_48"})
 """NVIDIA's actions that a reboot of the instance does: it resets every GPU. Whatever else NVIDIA says (power cycle,
 inspect the board, restart the virtual machine, contact support) is a new instance here."""

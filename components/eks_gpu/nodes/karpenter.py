@@ -20,6 +20,7 @@ import pulumi
 import pulumi_aws as aws
 
 from eks_gpu.facts import interruptions, namespaces, network, versions
+from eks_gpu.facts.node_repair import KARPENTER_GATE
 from eks_gpu.foundation.arguments import Problem, refuse
 from eks_gpu.foundation.cluster_connection import ClusterConnection
 from eks_gpu.foundation.component import Component
@@ -187,7 +188,7 @@ def chart_values(
     if isolated:
         settings["isolatedVPC"] = True
     if node_repair:
-        settings["featureGates"] = {"nodeRepair": True}
+        settings["featureGates"] = {KARPENTER_GATE: True}
     return {
         "replicas": REPLICAS,
         "serviceAccount": {"name": namespaces.KARPENTER_CONTROLLER.name},

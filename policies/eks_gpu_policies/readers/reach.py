@@ -9,6 +9,7 @@ from typing import Final
 
 from eks_gpu.facts.chart_defaults import Role
 from eks_gpu.facts.compatibility import KARPENTER_CHARTS
+from eks_gpu.facts.node_repair import KARPENTER_GATE
 from eks_gpu.planning.daemons import Circumstances, Daemon, Reach, concerned_with, joins, reach, told_apart
 from eks_gpu.planning.pod_template import PodTemplate
 from eks_gpu.planning.pool import Pool
@@ -18,8 +19,7 @@ from eks_gpu_policies.program import Program
 from eks_gpu_policies.readers.cluster import kubernetes_version
 from eks_gpu_policies.readers.daemons import unknown_charts
 
-_REPAIR_GATE: Final = ("settings", "featureGates", "nodeRepair")
-"""Of Karpenter's chart; off by default (aws/karpenter-provider-aws v1.14.1, charts/karpenter/values.yaml)."""
+_REPAIR_GATE: Final = ("settings", "featureGates", KARPENTER_GATE)
 
 
 class DaemonReach:

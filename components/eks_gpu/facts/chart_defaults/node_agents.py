@@ -41,7 +41,7 @@ _COMPUTE_TYPE: Final = (labels.EKS_AUTO_COMPUTE_TYPE, "NotIn")
 
 DCGM_SERVER: Final = "dcgm-server"
 """The node monitoring agent's DaemonSet that asks the GPUs how they are; the agent asks it, and nothing else."""
-DCGM_TOLERATIONS: Final[Path] = ("dcgmAgent", "tolerations")
+DCGM_TOLERATIONS: Final = ("dcgmAgent", "tolerations")
 DCGM_PORT: Final = 5555
 """The port of the host that DCGM's engine listens on, the agent's as well as the operator's."""
 

@@ -139,7 +139,7 @@ RULE: Final = Rule(
         "the agent calls every GPU broken a minute after boot: node repair then replaces healthy nodes for ever, with "
         "what runs on them, and each new one is paid for; without repair, no broken GPU is ever noticed."
     ),
-    fix=f"configure the add-on with {_SET}, as NodeHealth does",
+    fix=f"configure the add-on with {_SET}, as AddOns does",
     lessons=("M01", "N05"),
     levels=EVERYWHERE,
     looks_at=Subjects[Pool](
