@@ -95,7 +95,8 @@ OPERATOR_ON: Mapping[Version, tuple[Minor, Minor]] = MappingProxyType(
 )
 """The oldest and the newest Kubernetes that each line of the GPU Operator was validated on."""
 
-DRA_DRIVER_CHARTS: frozenset[str] = frozenset({"nvidia-dra-driver-gpu", "dra-driver-nvidia-gpu"})
+DRA_DRIVER_CHARTS: tuple[str, ...] = ("nvidia-dra-driver-gpu", "dra-driver-nvidia-gpu")
+"""The DRA driver's chart, under its first name and its present one."""
 DRA_SINCE: Minor = (1, 34)
 """Dynamic resource allocation is on by itself from this version on."""
 

@@ -30,7 +30,7 @@ MPS_CAPABLE = "nvidia.com/mps.capable"
 
 DEPLOY_OPERANDS = "nvidia.com/gpu.deploy.operands"
 """With ``false``, set by the pool, the GPU Operator leaves the node alone."""
-_DEPLOY = "nvidia.com/gpu.deploy"
+_DEPLOY = labels.DEPLOY_DEVICE_PLUGIN.rpartition(".")[0]
 
 
 def deploy(operand: str) -> str:

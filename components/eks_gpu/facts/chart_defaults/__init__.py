@@ -13,6 +13,7 @@ from typing import Final
 
 from eks_gpu.facts.chart_defaults import node_agents, nvidia
 from eks_gpu.facts.chart_defaults.daemon_set import GPU_ROLES, ChartDaemons, DaemonSet, Path, Role
+from eks_gpu.facts.gpu_software import EFA_DEVICE_PLUGIN
 
 __all__ = ["BY_CHART", "COMMANDS", "GPU_ROLES", "IMAGES", "ChartDaemons", "DaemonSet", "Path", "Role"]
 
@@ -30,7 +31,7 @@ IMAGES: Final[tuple[tuple[str, Role], ...]] = (
     ("k8s-mig-manager", Role.MIG_MANAGER),
     ("dcgm-exporter", Role.EXPORTER),
     ("node-feature-discovery", Role.NFD),
-    ("aws-efa-k8s-device-plugin", Role.EFA_PLUGIN),
+    (EFA_DEVICE_PLUGIN, Role.EFA_PLUGIN),
     ("aws-ebs-csi-driver", Role.STORAGE),
     ("aws-efs-csi-driver", Role.STORAGE),
     ("node-exporter", Role.NODE_EXPORTER),

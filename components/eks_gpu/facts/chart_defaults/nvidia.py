@@ -22,6 +22,7 @@ from eks_gpu.facts.chart_defaults.daemon_set import (
     requires,
     resources,
 )
+from eks_gpu.facts.compatibility import DRA_DRIVER_CHARTS
 from eks_gpu.facts.gpu_software import OPERATOR_DEVICE_PLUGIN
 from eks_gpu.facts.taints import GPU
 from eks_gpu.facts.versions import DCGM_EXPORTER as DCGM_EXPORTER_CHART
@@ -224,7 +225,7 @@ _DRA_DEFAULTS: Final[Mapping[str, object]] = MappingProxyType(
 )
 DRA_DRIVERS: Final = tuple(
     ChartDaemons(chart=name, defaults=_DRA_DEFAULTS, daemon_sets=(_DRA_DAEMON,), read_until=(25, 12))
-    for name in ("nvidia-dra-driver-gpu", "dra-driver-nvidia-gpu")
+    for name in DRA_DRIVER_CHARTS
 )
 """Under both of its names. With ``resources.gpus.enabled`` off it serves compute domains only, and owns no GPU."""
 
