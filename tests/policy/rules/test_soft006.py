@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from eks_gpu.facts.versions import GPU_OPERATOR, KARPENTER, NVIDIA_DEVICE_PLUGIN
@@ -72,6 +74,12 @@ def test_g07_a_chart_by_its_address_in_a_registry_counts() -> None:
 def test_g07_a_cluster_older_than_what_is_supported_fails(kind: str) -> None:
     assert "runs Kubernetes 1.32, older than 1.33" in complaint(judge(RULE, cluster("1.32", kind)))
     assert passes(judge(RULE, cluster("1.33", kind)))
+
+
+def test_g07_a_component_and_the_cluster_that_it_made_are_one() -> None:
+    component = cluster("1.31", "eks:index:Cluster")
+    made = dataclasses.replace(cluster("1.31"), parent=component.urn)
+    assert complaint(judge(RULE, component, made)).startswith("runs Kubernetes 1.31")
 
 
 def test_newer_than_the_tables_is_left_open() -> None:

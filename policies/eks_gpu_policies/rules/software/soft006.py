@@ -34,8 +34,10 @@ def _concerned(_whole: Whole, stack: Stack) -> bool:
 
 def _check(_whole: Whole, stack: Stack) -> Iterator[Outcome]:
     releases = stack.of_type(*sorted(tokens.HELM))
+    # A component that the engine has expanded stands beside the cluster that it made.
+    clusters = [each for each in stack.of_type(*sorted(tokens.CLUSTERS)) if not stack.contains(each, *tokens.CLUSTERS)]
     yield from clauses(
-        *(_cluster(cluster) for cluster in stack.of_type(*sorted(tokens.CLUSTERS))),
+        *(_cluster(cluster) for cluster in clusters),
         *(_release(release, stack) for release in releases),
         *(_driver(pool, stack) for pool in stack.gpu_pools),
     )
