@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import re
 from collections import Counter
@@ -9,7 +10,9 @@ from pathlib import Path
 
 from eks_gpu.cli.judge import judge
 from eks_gpu.cli.program import Recorded
+from eks_gpu.facts.quotas import QUOTAS
 from eks_gpu.planning.unknown import UNKNOWN
+from eks_gpu_policies.report import PACK
 from tests.support.golden import Golden
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -29,8 +32,15 @@ def test_obeys_every_rule_of_production(stack: Recorded) -> None:
     assert [finding.text for finding in report.mandatory] == []
 
 
-def test_answers_every_question_of_the_rules(stack: Recorded) -> None:
-    assert [missed.text for missed in judge(stack).not_evaluated] == []
+def test_answers_every_question_of_the_rules(stack: Recorded, tmp_path: Path) -> None:
+    """The account's quotas are no choice of a stack: whoever asks for the pack's verdict says them."""
+    today = dt.datetime.now(tz=dt.UTC).date()
+    quotas = {"recorded": today.isoformat(), "vcpus": {quota.code: 10_000 for quota in QUOTAS}}
+    config = tmp_path / "pack.json"
+    config.write_text(json.dumps({PACK: {"vcpuQuotas": quotas}}))
+    report = judge(stack, pack_config=config)
+    assert [missed.text for missed in report.not_evaluated] == []
+    assert "COST006" not in {finding.rule for finding in report.findings}
 
 
 def test_inventory_of_urns_is_as_reviewed(stack: Recorded, golden: Golden) -> None:
