@@ -89,6 +89,7 @@ EVENT_RULE: Final = "aws:cloudwatch/eventRule:EventRule"
 EVENT_TARGET: Final = "aws:cloudwatch/eventTarget:EventTarget"
 ROLE: Final = "aws:iam/role:Role"
 ROLE_POLICIES: Final = frozenset({"aws:iam/rolePolicy:RolePolicy", "aws:iam/rolePolicyAttachment:RolePolicyAttachment"})
+FARGATE_PROFILE: Final = "aws:eks/fargateProfile:FargateProfile"
 POD_IDENTITY: Final = "aws:eks/podIdentityAssociation:PodIdentityAssociation"
 
 _KUBERNETES: Final = "kubernetes:"

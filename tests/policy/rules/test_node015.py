@@ -96,6 +96,17 @@ def test_n09_one_of_several_node_groups_is_enough() -> None:
     assert passes(judge("NODE015", RELEASE, other, *BELOW))
 
 
+def test_n09_a_fargate_profile_is_a_home_as_well() -> None:
+    profile = examples.resource(tokens.FARGATE_PROFILE, "karpenter-pods", {})
+    assert passes(judge("NODE015", after(CHART, profile), profile, SYSTEM))
+    assert "karpenter-pods, system" in str(messages(judge("NODE015", after(CHART), profile, SYSTEM)))
+
+
+def test_the_groups_inside_of_a_cluster_component_are_waited_for_by_its_provider() -> None:
+    cluster = examples.resource(tokens.CLUSTER_COMPONENT, "ml", {})
+    assert passes(judge("NODE015", cluster, after(CHART), dataclasses.replace(SYSTEM, parent=cluster.urn)))
+
+
 def test_n09_karpenter_depends_on_its_queue() -> None:
     found = messages(judge("NODE015", after(CHART, SYSTEM, POLICY, ASSOCIATION, ROLE), *BELOW))
     assert found == {

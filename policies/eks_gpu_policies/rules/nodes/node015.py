@@ -71,16 +71,27 @@ def _after_releases(resource: Resource, stack: Stack, cost: str, *, mild: bool) 
 
 
 def _home(release: Resource, stack: Stack) -> Iterator[Outcome]:
-    """Judge whether the nodes that Karpenter runs on outlive it: those of a group without GPUs."""
-    groups = [
-        pool for pool in stack.pools if pool.kind is not PoolKind.NODE_POOL and attempt(_buys_gpus, pool) is False
-    ]
-    if groups and not any(stack.reaches(release.urn, pool.urn) for pool in groups):
-        names = ", ".join(sorted(pool.name for pool in groups))
+    """Judge whether what Karpenter runs on outlives it: a group without GPUs, or a Fargate profile."""
+    groups = [pool.urn for pool in stack.pools if _can_be_home(pool, stack)]
+    homes = [*groups, *(profile.urn for profile in stack.of_type(tokens.FARGATE_PROFILE))]
+    if homes and not any(stack.reaches(release.urn, home) for home in homes):
+        names = ", ".join(sorted(stack.by_urn[home].name for home in homes))
         yield Problem(
             f"depends on no node group that Karpenter can run on ({names}): destroyed at once with it, Karpenter is "
             "gone before it has terminated its nodes"
         )
+
+
+def _can_be_home(pool: Pool, stack: Stack) -> bool:
+    """Return whether a pool is a node group without GPUs.
+
+    The groups inside of an ``eks.Cluster`` are not asked: a Kubernetes provider made of its outputs waits for all of
+    the component, and so does whatever uses that provider. Which provider that is, dependencies do not say.
+    """
+    if pool.kind is PoolKind.NODE_POOL or attempt(_buys_gpus, pool) is not False:
+        return False
+    around = (stack.by_urn.get(urn) for urn in stack.graph.ancestors(pool.urn))
+    return not any(one is not None and one.type == tokens.CLUSTER_COMPONENT for one in around)
 
 
 def _buys_gpus(pool: Pool) -> bool:
