@@ -9,8 +9,8 @@ from eks_gpu.planning.pod_template import PodTemplate, WorkloadKind
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.reading import need
 from eks_gpu_policies import tokens
+from eks_gpu_policies.questions.training import training_of
 from eks_gpu_policies.readers.karpenter import is_auto_mode
-from eks_gpu_policies.readers.training import training_of
 from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.rule import Subjects
 from eks_gpu_policies.stack import Stack, Whole

@@ -39,6 +39,7 @@ SOURCES: Final = {
 MUTATED: Final = (
     "src/eks_gpu/planning/*",
     "src/eks_gpu_policies/rules/*",
+    "src/eks_gpu_policies/questions/*",
     "src/eks_gpu_policies/readers/*",
     "src/eks_gpu_policies/engine.py",
     "src/eks_gpu_policies/stack.py",

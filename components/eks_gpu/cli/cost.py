@@ -86,7 +86,7 @@ def _cost_of(project: Project, name: str, prices: Prices, pack_config: Path | No
     from eks_gpu.cli.judge import as_resource, configured  # noqa: PLC0415
     from eks_gpu.cli.program import record_stack  # noqa: PLC0415
     from eks_gpu.cli.render import working  # noqa: PLC0415
-    from eks_gpu_policies.readers.spend import stack_spend  # noqa: PLC0415
+    from eks_gpu_policies.questions.spend import stack_spend  # noqa: PLC0415
     from eks_gpu_policies.stack import Stack  # noqa: PLC0415
 
     with working(f"pricing {name}", quiet=quiet):

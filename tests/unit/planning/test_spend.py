@@ -20,7 +20,7 @@ from eks_gpu.planning.spend.overhead import overhead
 from eks_gpu.planning.spend.prices import Prices, SpotHistoryError, SpotPrices, read_spot_history
 from eks_gpu.planning.spend.report import Bound, StackSpend, spend
 from eks_gpu_policies import examples
-from eks_gpu_policies.readers.spend import stack_spend
+from eks_gpu_policies.questions.spend import stack_spend
 from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.stack import Stack
 from tests.support.judging import changed, unknown

@@ -13,8 +13,8 @@ from eks_gpu.planning.pod_template import PodTemplate
 from eks_gpu.planning.pool import HOURS_PER_MONTH, Pool, PoolKind
 from eks_gpu.planning.reading import need
 from eks_gpu_policies import examples
+from eks_gpu_policies.questions.spend import cheapest_for
 from eks_gpu_policies.readers.replicas import is_placeholder, replicas, stays
-from eks_gpu_policies.readers.spend import cheapest_for
 from eks_gpu_policies.rule import Example, Level, Levels, Outcome, Problem, Rule, Severity, Subjects, clauses
 from eks_gpu_policies.stack import Stack
 from eks_gpu_policies.subjects import POOL_TYPES

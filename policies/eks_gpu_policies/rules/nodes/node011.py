@@ -12,9 +12,9 @@ from eks_gpu.planning.pod_template import PodTemplate
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.reading import NotKnown, need
 from eks_gpu_policies import examples
-from eks_gpu_policies.readers.room import room
-from eks_gpu_policies.readers.training import Training, saves, training_of
-from eks_gpu_policies.readers.work_at_risk import at_risk
+from eks_gpu_policies.questions.room import room
+from eks_gpu_policies.questions.training import Training, saves, training_of
+from eks_gpu_policies.questions.work_at_risk import at_risk
 from eks_gpu_policies.rule import Example, Outcome, Problem, Rule, Severity, clauses, undecided
 from eks_gpu_policies.stack import Stack
 from eks_gpu_policies.subjects import TRAINING_PODS

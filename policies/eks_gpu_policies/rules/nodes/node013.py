@@ -22,9 +22,9 @@ from eks_gpu.planning.disruption import LONGEST_JOB, Contract, Guest
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.reading import need
 from eks_gpu_policies import examples, tokens
-from eks_gpu_policies.readers.disruption import Purpose, contract_of, guest, purpose_of, tenants
-from eks_gpu_policies.readers.room import room
-from eks_gpu_policies.readers.training import Training
+from eks_gpu_policies.questions.disruption import Purpose, contract_of, guest, purpose_of, tenants
+from eks_gpu_policies.questions.room import room
+from eks_gpu_policies.questions.training import Training
 from eks_gpu_policies.rule import Example, Outcome, Problem, Rule, Severity, Subjects, clauses
 from eks_gpu_policies.stack import Stack
 

@@ -13,7 +13,7 @@ from eks_gpu.facts import labels
 from eks_gpu.planning.pod_template import PodTemplate
 from eks_gpu.planning.reading import need
 from eks_gpu_policies import examples
-from eks_gpu_policies.readers.pool_order import DEAR, Offer, offers
+from eks_gpu_policies.questions.pool_order import DEAR, Offer, offers
 from eks_gpu_policies.rule import Example, Outcome, Problem, Rule, Severity, Subjects
 from eks_gpu_policies.stack import Stack
 

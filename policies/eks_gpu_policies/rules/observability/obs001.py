@@ -16,9 +16,9 @@ from eks_gpu.facts.versions import DCGM_EXPORTER, GPU_OPERATOR, KUBE_PROMETHEUS_
 from eks_gpu.planning.reading import need
 from eks_gpu.planning.watching import Noticed, noticed
 from eks_gpu_policies import examples, tokens
-from eks_gpu_policies.readers.alerts import alerts_of
-from eks_gpu_policies.readers.exporters import Exporter, exporters
-from eks_gpu_policies.readers.monitoring import prometheuses, unclear_parts, watched_elsewhere
+from eks_gpu_policies.questions.alerts import alerts_of
+from eks_gpu_policies.questions.exporters import Exporter, exporters
+from eks_gpu_policies.questions.monitoring import prometheuses, unclear_parts, watched_elsewhere
 from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.rule import (
     Example,

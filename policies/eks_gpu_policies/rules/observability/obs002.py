@@ -18,9 +18,9 @@ from eks_gpu.planning.promql import parse
 from eks_gpu.planning.reading import NotKnown
 from eks_gpu.planning.watching import is_gpu_series
 from eks_gpu_policies import examples, tokens
-from eks_gpu_policies.readers.alerts import alerts_of
-from eks_gpu_policies.readers.exporters import Exporter, exporters
-from eks_gpu_policies.readers.node_labels import unseen_labels
+from eks_gpu_policies.questions.alerts import alerts_of
+from eks_gpu_policies.questions.exporters import Exporter, exporters
+from eks_gpu_policies.questions.node_labels import unseen_labels
 from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.rule import Example, Outcome, Problem, Rule, Severity, Subjects, Undecided, clauses, undecided
 from eks_gpu_policies.stack import Stack, Whole

@@ -19,8 +19,8 @@ from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.reading import attempt, need
 from eks_gpu.planning.watching import is_gpu_series
 from eks_gpu_policies import examples, tokens
-from eks_gpu_policies.readers.alerts import alerts_of
-from eks_gpu_policies.readers.exporters import exporters
+from eks_gpu_policies.questions.alerts import alerts_of
+from eks_gpu_policies.questions.exporters import exporters
 from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.rule import (
     EVERYWHERE,

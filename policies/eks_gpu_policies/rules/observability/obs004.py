@@ -17,7 +17,7 @@ from eks_gpu.facts.monitoring_charts import RELEASE_LABEL
 from eks_gpu.facts.versions import DCGM_EXPORTER, GPU_OPERATOR, KUBE_PROMETHEUS_STACK
 from eks_gpu.planning.reading import View, attempt, need
 from eks_gpu_policies import charts, examples, tokens
-from eks_gpu_policies.readers.monitoring import brings_definitions, prometheuses, release_name, unclear_parts
+from eks_gpu_policies.questions.monitoring import brings_definitions, prometheuses, release_name, unclear_parts
 from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.rule import Example, Outcome, Problem, Rule, Severity, Subjects, Undecided, clauses, undecided
 from eks_gpu_policies.stack import Stack

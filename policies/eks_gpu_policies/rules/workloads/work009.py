@@ -13,8 +13,8 @@ from eks_gpu.facts import declarations
 from eks_gpu.planning.checkpoints import FEWEST_KEPT, LONGEST_INTERVAL
 from eks_gpu.planning.pod_template import PodTemplate
 from eks_gpu_policies import examples
-from eks_gpu_policies.readers.training import training_of
-from eks_gpu_policies.readers.work_at_risk import at_risk
+from eks_gpu_policies.questions.training import training_of
+from eks_gpu_policies.questions.work_at_risk import at_risk
 from eks_gpu_policies.rule import Example, Outcome, Problem, Rule, Severity, clauses, undecided
 from eks_gpu_policies.stack import Stack
 from eks_gpu_policies.subjects import TRAINING_PODS

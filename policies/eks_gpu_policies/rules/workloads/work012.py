@@ -13,9 +13,9 @@ from eks_gpu.facts import labels
 from eks_gpu.planning.pod_template import PodTemplate, WorkloadKind
 from eks_gpu.planning.reading import attempt, need
 from eks_gpu_policies import examples, tokens
-from eks_gpu_policies.readers.disruption_budgets import budgets, labels_of
-from eks_gpu_policies.readers.scaled import replicas_of
-from eks_gpu_policies.readers.training import training_of
+from eks_gpu_policies.questions.disruption_budgets import budgets, labels_of
+from eks_gpu_policies.questions.scaled import replicas_of
+from eks_gpu_policies.questions.training import training_of
 from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.rule import PRODUCTION_ONLY, Example, Outcome, Problem, Rule, Severity, Subjects, Undecided
 from eks_gpu_policies.stack import Stack

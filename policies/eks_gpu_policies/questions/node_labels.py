@@ -12,7 +12,7 @@ from eks_gpu.planning.alerting import PrometheusRule, RuleSet
 from eks_gpu.planning.promql.tree import Matcher, Selector
 from eks_gpu.planning.reading import View
 from eks_gpu_policies import charts
-from eks_gpu_policies.readers.monitoring import prometheuses
+from eks_gpu_policies.questions.monitoring import prometheuses
 from eks_gpu_policies.stack import Stack
 
 _EVERY: Final = "*"

@@ -15,9 +15,9 @@ from eks_gpu.planning.pod_template import PodTemplate
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.quantity import quantity
 from eks_gpu.planning.reading import NotKnown, View, attempt, need
-from eks_gpu_policies.readers.disruption_budgets import held_by
-from eks_gpu_policies.readers.room import room
-from eks_gpu_policies.readers.training import Training, saves, trainings
+from eks_gpu_policies.questions.disruption_budgets import held_by
+from eks_gpu_policies.questions.room import room
+from eks_gpu_policies.questions.training import Training, saves, trainings
 from eks_gpu_policies.stack import Stack
 
 _EXPIRE_AFTER: Final = "expireAfter"

@@ -13,7 +13,7 @@ from eks_gpu.planning.counters import CounterList, read_counters
 from eks_gpu.planning.pod_template import Container, PodTemplate
 from eks_gpu.planning.reading import NotKnown, NotKnownError, View, attempt, need
 from eks_gpu_policies import charts, tokens
-from eks_gpu_policies.readers.once import once
+from eks_gpu_policies.questions.once import once
 from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.stack import Stack
 

@@ -10,7 +10,7 @@ from eks_gpu.facts import monitoring_charts as facts
 from eks_gpu.planning.reading import NotKnown, NotKnownError, View, attempt
 from eks_gpu_policies import charts, tokens
 from eks_gpu_policies.coverage import unseen
-from eks_gpu_policies.readers.once import once
+from eks_gpu_policies.questions.once import once
 from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.stack import Stack
 

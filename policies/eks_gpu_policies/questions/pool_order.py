@@ -16,8 +16,8 @@ from eks_gpu.planning.placement import Demand, admits
 from eks_gpu.planning.pod_template import PodTemplate
 from eks_gpu.planning.pool import Pool, PoolKind
 from eks_gpu.planning.reading import NotKnown, NotKnownError, attempt, need
-from eks_gpu_policies.readers.room import room
-from eks_gpu_policies.readers.work_at_risk import likely_types
+from eks_gpu_policies.questions.room import room
+from eks_gpu_policies.questions.work_at_risk import likely_types
 from eks_gpu_policies.stack import Stack
 
 DEAR: Final = 3

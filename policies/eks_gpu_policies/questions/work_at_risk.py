@@ -13,8 +13,8 @@ from eks_gpu.planning.pod_template import PodTemplate
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.quantity import quantity
 from eks_gpu.planning.reading import NotKnown, attempt, need
-from eks_gpu_policies.readers.room import room
-from eks_gpu_policies.readers.training import Training
+from eks_gpu_policies.questions.room import room
+from eks_gpu_policies.questions.training import Training
 from eks_gpu_policies.stack import Stack
 
 
