@@ -176,7 +176,8 @@ READ = Kubelet(
 def test_n03_karpenter_takes_the_kubelet_from_the_node_class() -> None:
     assert only_pool(examples.node_class(kubelet=RESERVED), examples.node_pool()).kubelet == READ
     assert only_pool(CLASS, examples.node_pool()).kubelet == Kubelet()
-    assert isinstance(only_pool(examples.node_pool()).kubelet, NotKnown)
+    assert only_pool(examples.node_pool()).kubelet == Kubelet(), "a class that is not to be seen is as EKS has it"
+    assert isinstance(only_pool(examples.node_class(kubelet=UNKNOWN), examples.node_pool()).kubelet, NotKnown)
 
 
 NODE_CONFIG = """\

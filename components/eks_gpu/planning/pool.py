@@ -143,6 +143,7 @@ class Pool:
     instance_store_raid0: bool | NotKnown = False
     """Whether the local NVMe disks hold images and ephemeral storage."""
     kubelet: Kubelet | NotKnown = field(default_factory=Kubelet)
+    """As EKS has it, where what would say otherwise (a node class, a launch template) is not to be seen."""
     split: Split | NotKnown = None
     """How its GPUs are shared; not known where what shares them is not in the stack."""
     overlays: tuple[Overlay, ...] | NotKnown = ()

@@ -15,6 +15,7 @@ from eks_gpu.planning.pool import (
     Image,
     ImageChoice,
     ImageSource,
+    Kubelet,
     Pool,
     PoolKind,
     Size,
@@ -78,7 +79,9 @@ def read_node_group(group: Resource, program: Program) -> Pool:
         volumes=attempt(lambda: read_launch_template_volumes(properties_of(template)["blockDeviceMappings"])),
         disk_size_gib=attempt(view["diskSize"].number),
         instance_store_raid0=attempt(lambda: of_group(view, properties_of(template)).raid_holds_images),
-        kubelet=attempt(lambda: told_kubelet(of_group(view, properties_of(template)))),
+        kubelet=Kubelet()
+        if isinstance(template, NotKnown)
+        else attempt(lambda: told_kubelet(of_group(view, properties_of(template)))),
         template=urn_of(template),
     )
 

@@ -14,6 +14,7 @@ from eks_gpu.planning.pool import (
     Image,
     ImageChoice,
     ImageSource,
+    Kubelet,
     Pool,
     PoolKind,
     Size,
@@ -63,7 +64,9 @@ def read_node_pool(pool: Resource, program: Program) -> Pool:
         volumes=attempt(lambda: read_node_class_volumes(_of(node_class).at("spec", "blockDeviceMappings"))),
         disk_size_gib=None,
         instance_store_raid0=attempt(lambda: _raid0(_of(node_class))),
-        kubelet=attempt(lambda: read_kubelet(_of(node_class).at("spec", "kubelet"))),
+        kubelet=Kubelet()
+        if isinstance(node_class, NotKnown)
+        else attempt(read_kubelet, node_class.view.at("spec", "kubelet")),
         template=node_class if isinstance(node_class, NotKnown) else node_class.urn,
     )
 

@@ -22,8 +22,8 @@ def pool(*types: str) -> Resource:
     return changed(resource, "spec.template.metadata.labels", {labels.WORKLOAD: "inference"})
 
 
-TWO = pool("g5.2xlarge", "g6.2xlarge")
-"""Two models with as much memory."""
+TWO = pool("g4dn.2xlarge", "g5.2xlarge")
+"""Two models, one with less memory, though not with half of it."""
 
 
 def declaring(gib: str) -> Resource:
@@ -42,9 +42,13 @@ def test_n08_one_model_in_several_sizes_passes() -> None:
 
 def test_n08_two_models_and_a_pod_that_leaves_it_to_chance() -> None:
     assert complaint(judge("NODE009", CLASS, TWO, examples.deployment())) == (
-        "has GPUs of different kinds (a10g of 22.4 GiB, l4 of 22.4 GiB), and nothing in llm says which of them, or how "
+        "has GPUs of different kinds (t4 of 16 GiB, a10g of 22.4 GiB), and nothing in llm says which of them, or how "
         "much of a GPU's memory is needed"
     )
+
+
+def test_n08_models_with_as_much_memory_serve_the_same_pods() -> None:
+    assert passes(judge("NODE009", CLASS, pool("g5.2xlarge", "g6.2xlarge"), examples.deployment()))
 
 
 def test_n08_one_name_with_two_memories_is_two_models() -> None:
@@ -57,14 +61,14 @@ def test_n08_one_name_with_two_memories_is_two_models() -> None:
 
 @pytest.mark.parametrize(
     "pod",
-    [selecting(name="l4"), selecting(memory="22888"), selecting(type="g6.2xlarge"), declaring("22"), declaring("8")],
+    [selecting(name="a10g"), selecting(memory="22888"), selecting(type="g5.2xlarge"), declaring("16"), declaring("8")],
 )
 def test_w02_a_pod_that_says_which_or_needs_no_more_than_all_have_passes(pod: Resource) -> None:
     assert passes(judge("NODE009", CLASS, TWO, pod))
 
 
 def test_w02_a_pod_may_accept_several_by_name() -> None:
-    term = {"matchExpressions": [{"key": labels.INSTANCE_GPU_NAME, "operator": "In", "values": ["a10g", "l4"]}]}
+    term = {"matchExpressions": [{"key": labels.INSTANCE_GPU_NAME, "operator": "In", "values": ["a10g", "t4"]}]}
     required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
     assert passes(judge("NODE009", CLASS, TWO, examples.deployment(affinity={"nodeAffinity": required})))
 

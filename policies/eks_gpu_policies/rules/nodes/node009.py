@@ -2,7 +2,8 @@
 
 A pod says which by any label that tells models apart (name, memory, type, family, product), whatever the operator, or
 by declaring how much memory of a GPU it needs, where the smallest model has it. What it asks for otherwise may leave
-one model only, too. Two GPUs of one name and different memory are two models.
+one model only, too. Two GPUs of one name and different memory are two models; models with as much memory as each other
+(A10G and L4) count as one here, because whom one of them serves the other serves.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ _SAYS_WHICH: Final = frozenset(
 
 
 def _check(pool: Pool, stack: Stack) -> Iterator[Outcome]:
-    if len(_models(pool.gpu_types)) <= 1:
+    if not _differ(pool.gpu_types):
         return
     pods = [pod for pod in stack.lodgers(pool) if attempt(_asks_gpu, pod) is True]
     if not pods:
@@ -65,7 +66,9 @@ def _asks_gpu(pod: PodTemplate) -> bool:
 
 
 def _leaves_it_to_chance(pod: PodTemplate, pool: Pool, stack: Stack) -> bool:
-    return len(_models(stack.placed(pod, pool).types)) > 1 and not _says_which(pod, pool, stack)
+    placement = stack.placed(pod, pool)
+    types = pool.gpu_types if placement.unclear is not None else placement.types
+    return _differ(types) and not _says_which(pod, pool, stack)
 
 
 def _says_which(pod: PodTemplate, pool: Pool, stack: Stack) -> bool:
@@ -100,6 +103,11 @@ def _spread(pool: Pool, stack: Stack) -> Iterator[Outcome]:
 def _models(types: Iterable[InstanceType]) -> frozenset[tuple[str, int]]:
     """Return the GPU models of some types; a type that has part of a GPU advertises none, and serves nobody."""
     return frozenset(kind.gpu_model for kind in types if kind.gpu_count)
+
+
+def _differ(types: Iterable[InstanceType]) -> bool:
+    """Return whether some GPU has less memory than another, so that not all serve whom one serves."""
+    return len({memory for _, memory in _models(types)}) > 1
 
 
 def _listed(types: Iterable[InstanceType]) -> str:

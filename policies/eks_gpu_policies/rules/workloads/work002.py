@@ -17,7 +17,7 @@ from eks_gpu.planning.pod_template import PodTemplate
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.reading import NotKnown, attempt, need
 from eks_gpu_policies import examples
-from eks_gpu_policies.rule import EVERYWHERE, Example, Outcome, Problem, Rule, Severity, Undecided
+from eks_gpu_policies.rule import EVERYWHERE, Example, Outcome, Problem, Rule, Severity, Undecided, undecided
 from eks_gpu_policies.stack import Stack
 from eks_gpu_policies.subjects import GPU_PODS
 
@@ -32,15 +32,21 @@ def _check(pod: PodTemplate, stack: Stack) -> Iterator[Outcome]:
     if not stack.possible_pools:
         yield Undecided("GPU pools", f"no pool whose nodes may have {wanted[0].key} is in the stack")
         return
-    serving = [pool for pool in stack.possible_pools if not stack.placed(pod, pool).refuses]
-    shared = [pool for pool in serving if _is_renamed(pool, wanted)]
-    if shared and len(shared) == len(serving):
+    answers = [(pool, stack.placed(pod, pool)) for pool in stack.possible_pools]
+    shared = [pool for pool, answer in answers if not answer.refuses and _is_renamed(pool, wanted)]
+    others = [answer for pool, answer in answers if pool not in shared]
+    unclear = next((answer.unclear for answer in others if answer.unclear is not None), None)
+    if any(answer.admits for answer in others):
+        return
+    if unclear is not None:
+        yield undecided(unclear)
+    elif shared:
         yield Problem(
             f"requires {_spelled(wanted)}, but the GPUs of {_names(shared)} are shared: feature discovery appends "
             f"{_SHARED} to their product",
             fix=f"require the product with {_SHARED}, or better {_known_before(shared)}",
         )
-    elif not serving and (blocked := waiting(pod, stack)):
+    elif blocked := waiting(pod, stack):
         yield Problem(
             f"requires {_spelled(wanted)}, which nodes have only once they run: {_names(blocked)} would be fit, but "
             "Karpenter buys no node for a label that it does not know",
@@ -56,11 +62,11 @@ def awaited(pod: PodTemplate, stack: Stack) -> tuple[Wish, ...]:
 
 
 def waiting(pod: PodTemplate, stack: Stack) -> tuple[Pool, ...]:
-    """Return the pools that refuse a pod for nothing but labels that their nodes get only once they run."""
+    """Return the pools that refuse a pod for nothing known but labels that their nodes get only once they run."""
     wanted = attempt(awaited, pod, stack)
     keys = frozenset() if isinstance(wanted, NotKnown) else frozenset(wish.key for wish in wanted)
     refusing = (pool for pool in stack.possible_pools if keys and not pool.static and stack.placed(pod, pool).refuses)
-    return tuple(pool for pool in refusing if stack.places.placed_without(pod, pool, keys).admits)
+    return tuple(pool for pool in refusing if not stack.places.placed_without(pod, pool, keys).refuses)
 
 
 def _is_renamed(pool: Pool, wanted: tuple[Wish, ...]) -> bool:
