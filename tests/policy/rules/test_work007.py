@@ -330,6 +330,31 @@ def test_w05_shares_of_a_gpu_that_somebody_else_sets_up_may_be_spare() -> None:
     assert passes(judge("WORK007", *examples.model_cache(), TEMPLATE, group, sharing, pod))
 
 
+@pytest.mark.parametrize(
+    ("size", "spare"),
+    [
+        ({"desiredSize": 1, "maxSize": 2}, True),
+        ({"desiredSize": 2, "maxSize": 1}, False),
+        ({"desiredSize": 1}, False),
+        ({"desiredSize": 2}, True),
+        ({}, True),
+    ],
+)
+def test_w05_a_group_has_what_it_may_grow_to(size: dict[str, Any], spare: bool) -> None:
+    pod = declared(server(), model="1G", image=SMALL_IMAGE)
+    group = examples.node_group(TEMPLATE, scalingConfig=size)
+    report = judge("WORK007", *examples.model_cache(), TEMPLATE, group, PLUGIN, pod)
+    assert passes(report) if spare else "never ends" in complaint(report)
+
+
+@pytest.mark.parametrize(("nodes", "spare"), [(1, False), (2, True)])
+def test_w05_a_static_node_pool_has_its_nodes_whatever_its_limit(nodes: int, spare: bool) -> None:
+    pod = declared(server(), model="1G", image=SMALL_IMAGE)
+    static = examples.node_pool(replicas=nodes)
+    report = judge("WORK007", *examples.model_cache(), static, examples.node_class(), PLUGIN, pod)
+    assert passes(report) if spare else "never ends" in complaint(report)
+
+
 def test_w05_a_pool_that_grows_has_a_spare_gpu_below_its_limit() -> None:
     pod = declared(server(), model="1G", image=SMALL_IMAGE)
     node_class = examples.node_class()
