@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from eks_gpu.planning.promql import PromqlError, parse
 from eks_gpu.planning.promql.tree import Binary, Node, Selector, children, walk
 
 
@@ -27,6 +26,8 @@ class PrometheusRule:
     @property
     def tree(self) -> Node | None:
         """The parts of its query; None when it cannot be read."""
+        from eks_gpu.planning.promql.parser import PromqlError, parse  # noqa: PLC0415 - only stacks with rules pay for it
+
         try:
             return parse(self.query)
         except PromqlError:

@@ -1,7 +1,3 @@
 """Reading PromQL: enough of the language to know which series a query reads, and what it does with them."""
 
 from __future__ import annotations
-
-from eks_gpu.planning.promql.parser import PromqlError, parse
-
-__all__ = ["PromqlError", "parse"]

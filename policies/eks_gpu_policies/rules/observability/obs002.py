@@ -14,7 +14,6 @@ from typing import Final
 from eks_gpu.facts import exported_series, metrics
 from eks_gpu.facts.versions import GPU_OPERATOR
 from eks_gpu.planning.alerting import PrometheusRule, RuleSet
-from eks_gpu.planning.promql import parse
 from eks_gpu.planning.reading import NotKnown
 from eks_gpu.planning.watching import is_gpu_series
 from eks_gpu_policies import examples, tokens
@@ -64,13 +63,15 @@ def _lists(stack: Stack) -> Iterator[Outcome]:
 def _series(rules: RuleSet, stack: Stack) -> Iterator[Outcome]:
     running = tuple(item for item in exporters(stack) if item.enabled is not False)
     exists = cache(lambda series: not is_gpu_series(series) or any(item.exports(series) is True for item in running))
-    missing = cache(lambda query: rules.missing(parse(query), exists))
+    missing: dict[str, frozenset[str]] = {}
     readers: dict[tuple[str, str], list[PrometheusRule]] = {}
     for rule in _judged(rules):
         if rule.tree is None:
             yield Undecided(rule.path, f"the query of {rule} could not be read")
             continue
-        for name in missing(rule.query):
+        if rule.query not in missing:
+            missing[rule.query] = rules.missing(rule.tree, exists)
+        for name in missing[rule.query]:
             readers.setdefault((rule.urn, name), []).append(rule)
     if readers and not running:
         yield Undecided("expr", "which series are exported, because no exporter is in the stack")
