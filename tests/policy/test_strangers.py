@@ -279,8 +279,8 @@ spec:
 """
 
 
-ELSEWHERE = {("WORK001", "GPU pools"), ("NODE012", "settings.interruptionQueue")}
-"""What these manifests leave to others: the nodes of the server, the controller of the pools."""
+ELSEWHERE = {("WORK001", "GPU pools"), ("NODE012", "settings.interruptionQueue"), ("SOFT002", "GPU software")}
+"""What these manifests leave to others: the nodes of the server, the controller of the pools, their software."""
 
 
 @pytest.mark.parametrize(
