@@ -316,7 +316,7 @@ def test_secrets_are_judged_and_never_repeated() -> None:
         *analyse(servicer, examples.deployment(container)),
         *analyse_stack(servicer, examples.deployment(container)),
     ]
-    assert ids(found) == ["WORK006"]
+    assert set(ids(found)) >= {"WORK006", "WORK008"}
     assert not any("s3cr3t" in str(item) for item in found)
 
 
