@@ -44,7 +44,8 @@ def text(
 
 def summary(judged: Judged, reading: Reading) -> str:
     """Return the one line on the whole run."""
-    verdict = "refused" if judged.report.refused else "passes"
+    sound = "incomplete" if reading.broken else "passes"
+    verdict = "refused" if judged.report.refused else sound
     parts = [f"{reading.files} {'file' if reading.files == 1 else 'files'}", f"{len(reading.skipped)} skipped"]
     if reading.broken:
         parts.append(f"{len(reading.broken)} not read")

@@ -11,7 +11,7 @@ from typing import Final
 
 from eks_gpu_policies.manifests.documents import Broken, BrokenError, documents
 from eks_gpu_policies.manifests.kustomizations import FILE_NAMES, parts
-from eks_gpu_policies.manifests.objects import Manifest, objects
+from eks_gpu_policies.manifests.objects import NOT_IN_A_CLUSTER, Manifest, objects
 
 SUFFIXES: Final = (".yaml", ".yml", ".json")
 STDIN: Final = "<stdin>"
@@ -26,10 +26,8 @@ _CHART: Final = "Chart.yaml"
 _KUSTOMIZATION: Final = "a kustomization, which is no object of a cluster"
 _PART: Final = "a part of a kustomization, which patches or generates"
 _NO_OBJECT: Final = "no Kubernetes object in it"
-_LOOKS_LIKE_ONE: Final = (
-    re.compile(r'^\s*(- )?["\']?apiVersion["\']?\s*:', re.MULTILINE),
-    re.compile(r'["\']?kind["\']?\s*:'),
-)
+_VERSION: Final = re.compile(r"\bapiVersion[\"']?\s*:\s*[\"']?([^\s\"',}]+)")
+_KIND: Final = re.compile(r"\bkind[\"']?\s*:")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +56,7 @@ class Reading:
 
 def read_text(file: str, text: str, reading: Reading, *, named: bool = True, built: bool = False) -> None:
     """Read one text; ``named`` if somebody asked for it, so that it must be YAML; ``built`` if it is in no file."""
-    if not named and not all(sign.search(text) for sign in _LOOKS_LIKE_ONE):
+    if not named and not _may_be_object(text):
         reading.skipped.append(Skipped(file, _NO_OBJECT))
         return
     if _TEMPLATE.search(text):
@@ -73,12 +71,18 @@ def read_text(file: str, text: str, reading: Reading, *, named: bool = True, bui
             if "{{" in document.text or "{%" in document.text:
                 reading.skipped.append(Skipped(file, _HELM))
                 return
-            if named or all(sign.search(document.text) for sign in _LOOKS_LIKE_ONE):
+            if named or _may_be_object(document.text):
                 broken.append(Broken(file, 1 if built else error.line, error.problem))
     reading.manifests.extend(found)
     reading.broken.extend(broken)
     if not found and not broken:
         reading.skipped.append(Skipped(file, _NO_OBJECT))
+
+
+def _may_be_object(text: str) -> bool:
+    """Return whether a text, readable or not, seems to be meant for an API server."""
+    versions = _VERSION.findall(text)
+    return _KIND.search(text) is not None and any(not item.startswith(NOT_IN_A_CLUSTER) for item in versions)
 
 
 def read_paths(paths: Iterable[Path], shown: Path) -> Reading:

@@ -15,7 +15,7 @@ from eks_gpu_policies.resource import Resource
 URN_PREFIX: Final = "manifest:"
 """Of the URN of an object in a file: ``manifest:<file>#<number of the object in it>``."""
 
-_NOT_IN_A_CLUSTER: Final = (
+NOT_IN_A_CLUSTER: Final = (
     "audit.k8s.io/",
     "eksctl.io/",
     "kind.x-k8s.io/",
@@ -98,7 +98,7 @@ def is_object(node: Node) -> bool:
     version, kind = _text(node, "apiVersion"), _text(node, "kind")
     if not version or not kind or (version, kind) == _CLIENT_CONFIG:
         return False
-    return not version.startswith(_NOT_IN_A_CLUSTER)
+    return not version.startswith(NOT_IN_A_CLUSTER)
 
 
 def objects(file: str, roots: Iterable[Node], first: int = 0, *, built: bool = False) -> Iterator[Manifest]:

@@ -112,3 +112,11 @@ def test_numbers_of_objects_are_unique_within_a_file() -> None:
     read_text("a.yaml", f"{POD % 'a'}---\n{POD % 'b'}---\n{POD % 'a'}", reading)
     assert len({item.resource.urn for item in reading.manifests}) == 3
     assert reading.files == 1
+
+
+def test_what_a_node_reads_is_no_manifest_even_if_it_is_no_yaml(folder: Path) -> None:
+    config = "apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n\tcluster: {}\n"
+    write(folder, "user-data.yaml", f"MIME-Version: 1.0\n\n--//\nContent-Type: text/x\n\n---\n{config}--//--\n")
+    reading = read_paths([folder], folder)
+    assert reading.broken == []
+    assert set(reasons(reading)) == {"user-data.yaml"}

@@ -84,6 +84,13 @@ def test_a_broken_document_is_a_sentence_and_the_rest_is_judged(folder: Path) ->
     assert "1 not read" in result.stdout
 
 
+def test_sound_manifests_beside_one_that_cannot_be_read_do_not_pass(folder: Path) -> None:
+    write(folder, "a.yaml", f"{SOUND}---\n{BROKEN}")
+    result = lint("a.yaml")
+    assert result.exit_code == 2
+    assert result.stdout.splitlines()[-1].startswith("incomplete: ")
+
+
 def test_a_path_that_is_not_there_is_one_sentence() -> None:
     result = lint("nowhere", "-", stdin=SOUND)
     assert result.exit_code == 2
