@@ -10,6 +10,7 @@ import pytest
 from eks_gpu.facts import declarations, images, labels, resources, storage
 from eks_gpu.facts.images import GB
 from eks_gpu.facts.versions import NVIDIA_DEVICE_PLUGIN
+from eks_gpu.planning.reading import need
 from eks_gpu.planning.unknown import UNKNOWN
 from eks_gpu_policies import examples, tokens
 from eks_gpu_policies.engine import evaluate
@@ -18,6 +19,7 @@ from eks_gpu_policies.report import Report
 from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.rule import Environment, Level
 from eks_gpu_policies.rules import BY_ID
+from eks_gpu_policies.stack import Stack
 from tests.support.judging import TODAY, changed, complaint, judge, left_open, not_concerned, passes
 from tests.support.objects import objects
 
@@ -160,6 +162,46 @@ def test_w05_a_model_in_the_image_is_read_from_the_image_volume() -> None:
     baked = examples.deployment(examples.container(args=["--model", "/opt/Llama-70B"], startupProbe=probe(60)))
     message = complaint(judge("WORK007", slow, group, declared(patient(baked), model=str(140 * GB), image="1")))
     assert "the image volume of inference at 128 MiB/s" in message
+
+
+def test_w05_offline_the_cache_is_read_all_the_same() -> None:
+    offline = server(30, env=[{"name": "HF_HUB_OFFLINE", "value": "1"}])
+    second = {"name": "data", "persistentVolumeClaim": {"claimName": "data"}}
+    own = [place.data for place in offline.view.at("spec", "template", "spec", "volumes").items()]
+    pod = changed(offline, "spec.template.spec.volumes", [*own, second])
+    mounts = [place.data for place in need(Stack([offline]).pods[0].containers)[0].place["volumeMounts"].items()]
+    also = [*mounts, {"name": "data", "mountPath": "/data"}]
+    pod = changed(pod, "spec.template.spec.containers.0.volumeMounts", also)
+    assert "the elastic file system models" in complaint(on(pod, *examples.model_cache()))
+
+
+@pytest.mark.parametrize(("medium", "told"), [({}, True), ({"medium": "Memory"}, False)])
+def test_w05_what_an_init_container_brought_is_read_from_the_nodes_disk(medium: dict[str, str], told: bool) -> None:
+    volumes = [{"name": "models", "emptyDir": medium}]
+    container = examples.container(
+        args=["--model", "/models/Llama-70B"],
+        startupProbe=probe(30),
+        volumeMounts=[{"name": "models", "mountPath": "/models"}],
+    )
+    report = on(patient(examples.deployment(container, volumes=volumes)))
+    if told:
+        assert "the image volume of inference at 500 MiB/s" in complaint(report)
+    else:
+        assert left_open(report) == ["spec.template.spec.volumes"]
+
+
+@pytest.mark.parametrize(
+    ("provisioner", "parameters"),
+    [(storage.EBS_DRIVER, {"type": "io2"}), ("fsx.csi.aws.com", {}), ("fsx.csi.aws.com", {"type": "gp3"})],
+)
+def test_w05_how_fast_other_volumes_are_is_left_open(provisioner: str, parameters: dict[str, str]) -> None:
+    _, _, claim = examples.model_cache()
+    of_class = examples.resource(
+        tokens.STORAGE_CLASS,
+        "shared",
+        {"metadata": {"name": "shared"}, "provisioner": provisioner, "parameters": parameters},
+    )
+    assert left_open(on(server(), of_class, claim)) == ["parameters"]
 
 
 @pytest.mark.parametrize(
