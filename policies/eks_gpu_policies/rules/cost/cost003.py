@@ -13,7 +13,6 @@ from eks_gpu.planning.pod_template import PodTemplate
 from eks_gpu.planning.pool import HOURS_PER_MONTH, Pool, PoolKind
 from eks_gpu.planning.reading import need
 from eks_gpu_policies import examples
-from eks_gpu_policies.questions.spend import cheapest_for
 from eks_gpu_policies.readers.replicas import is_placeholder, replicas, stays
 from eks_gpu_policies.rule import Example, Level, Levels, Outcome, Problem, Rule, Severity, Subjects, clauses
 from eks_gpu_policies.stack import Stack
@@ -88,6 +87,8 @@ def _placeholder(pod: PodTemplate, stack: Stack) -> Iterator[Outcome]:
 
 
 def _of_placeholders(pod: PodTemplate, count: int, stack: Stack) -> str:
+    from eks_gpu_policies.questions.spend import cheapest_for  # noqa: PLC0415 - only placeholders are priced
+
     types = (cheapest_for(pod, pool, stack) for pool in stack.landing(pod))
     prices = [kind.usd_per_hour for kind in types if kind is not None and kind.usd_per_hour is not None]
     return f", ${min(prices) * count * HOURS_PER_MONTH:,.0f} a month" if prices else ""
