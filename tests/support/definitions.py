@@ -42,5 +42,5 @@ def _definitions() -> list[Manifest]:
 
 def _is_established(api: Api, definition: Manifest) -> bool:
     found = api.get(definition["apiVersion"], definition["kind"], definition["metadata"]["name"]) or {}
-    conditions = found.get("status", {}).get("conditions", ())
+    conditions = found.get("status", {}).get("conditions") or ()
     return any(one["type"] == "Established" and one["status"] == "True" for one in conditions)
