@@ -137,13 +137,14 @@ def test_no_rule_crashes_when_one_property_of_its_example_is_something_else(rule
 def test_a_failing_example_never_passes_because_something_is_unknown(rule: Rule[Any]) -> None:
     """A value that is not known leaves a question open; only where nobody needs it does the verdict stand."""
     example = rule.failing
+    environment = Environment(str((example.options or {}).get("environment", Environment.PROD.value)))
     for number, resource in enumerate(example.resources):
         for path in _places(dict(resource.props)):
             other = dataclasses.replace(resource, props=_with(dict(resource.props), path, UNKNOWN))
             program = [*example.resources[:number], other, *example.resources[number + 1 :]]
             report = evaluate(
                 program,
-                environment=Environment.PROD,
+                environment=environment,
                 rules=(rule,),
                 today=TODAY,
                 options=Options(monthly_budget_usd=1.0),
