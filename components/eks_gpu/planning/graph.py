@@ -34,34 +34,64 @@ class Graph:
         """Index ``nodes`` by URN and by parent."""
         self._nodes: Mapping[str, Node] = {node.urn: node for node in nodes}
         self._children: dict[str, list[str]] = {}
+        self._dependents: dict[str, list[str]] = {}
+        self._after: dict[str, frozenset[str]] = {}
         for node in self._nodes.values():
             if node.parent is not None:
                 self._children.setdefault(node.parent, []).append(node.urn)
+            for dependency in node.dependencies:
+                self._dependents.setdefault(dependency, []).append(node.urn)
 
     def reaches(self, start: str, goal: str) -> bool:
         """Return whether the resource ``start`` is created after ``goal`` by dependency, not by luck."""
-        goals = {goal, *self.descendants(goal)}
-        seen = {start}
-        pending = [start]
+        return start in self.after(goal)
+
+    def after(self, goal: str) -> frozenset[str]:
+        """Return everything that is created after the resource ``goal`` by dependency; searched for once."""
+        if goal not in self._after:
+            self._after[goal] = frozenset(self._search_after(goal))
+        return self._after[goal]
+
+    def _search_after(self, goal: str) -> set[str]:
+        found: set[str] = set()
+        awaited: set[str] = set()
+        pending = [goal, *self.descendants(goal)]
         while pending:
-            for urn in self._waits_for(pending.pop()):
-                if urn in goals:
-                    return True
-                if urn not in seen:
-                    seen.add(urn)
-                    pending.append(urn)
-        return False
+            # Who waits for a component waits for what is in it.
+            for target in self._upwards(pending.pop(), awaited):
+                for dependent in self._dependents.get(target, ()):
+                    pending.extend(self._downwards(dependent, found))
+        return found
 
     def before(self, start: str) -> frozenset[str]:
         """Return everything that is created before the resource ``start`` by dependency."""
-        seen = {start}
+        found: set[str] = set()
+        waiting: set[str] = set()
         pending = [start]
         while pending:
-            for urn in self._waits_for(pending.pop()):
-                if urn not in seen:
-                    seen.add(urn)
-                    pending.append(urn)
-        return frozenset(seen - {start})
+            for member in self._upwards(pending.pop(), waiting):
+                node = self._nodes.get(member)
+                for dependency in () if node is None else node.dependencies:
+                    pending.extend(self._downwards(dependency, found))
+        return frozenset(found - {start})
+
+    def _upwards(self, urn: str, seen: set[str]) -> Iterator[str]:
+        """Yield ``urn`` and what is above it, up to the first that was seen before, and remember them."""
+        for member in (urn, *self.ancestors(urn)):
+            if member in seen:
+                return
+            seen.add(member)
+            yield member
+
+    def _downwards(self, urn: str, seen: set[str]) -> Iterator[str]:
+        """Yield ``urn`` and what is below it, without what was seen before, and remember them.
+
+        Nothing is when ``urn`` itself was seen: whatever was below it was seen with it.
+        """
+        if urn not in seen:
+            below = {urn, *self.descendants(urn)} - seen
+            seen |= below
+            yield from below
 
     def descendants(self, urn: str) -> Iterator[str]:
         """Yield the URNs below ``urn``, children before grandchildren."""
@@ -75,12 +105,3 @@ class Graph:
         while node is not None and node.parent is not None:
             yield node.parent
             node = self._nodes.get(node.parent)
-
-    def _waits_for(self, urn: str) -> Iterator[str]:
-        for member in (urn, *self.ancestors(urn)):
-            node = self._nodes.get(member)
-            if node is None:
-                continue
-            for dependency in node.dependencies:
-                yield dependency
-                yield from self.descendants(dependency)

@@ -42,11 +42,17 @@ def test_who_waits_for_itself_is_not_before_itself() -> None:
 
 NAMES = "abcdef"
 EDGES = st.lists(st.frozensets(st.sampled_from(NAMES), max_size=2), min_size=len(NAMES), max_size=len(NAMES))
+PARENTS = st.tuples(*(st.sampled_from((None, *NAMES[:place])) for place in range(len(NAMES))))
+"""Of each resource an earlier one, so that nothing is its own ancestor."""
 
 
-@given(EDGES)
-def test_it_says_the_same_as_asking_for_each(edges: list[frozenset[str]]) -> None:
-    graph = Graph(Node(name, dependencies=waits - {name}) for name, waits in zip(NAMES, edges, strict=True))
-    for start in NAMES:
-        asked = {goal for goal in NAMES if goal != start and graph.reaches(start, goal)}
-        assert graph.before(start) == asked
+@given(EDGES, PARENTS)
+def test_looking_back_and_looking_ahead_say_the_same(
+    edges: list[frozenset[str]], parents: tuple[str | None, ...]
+) -> None:
+    graph = Graph(Node(name, parent, waits - {name}) for name, parent, waits in zip(NAMES, parents, edges, strict=True))
+    for goal in NAMES:
+        within = {goal, *graph.descendants(goal)}
+        for start in set(NAMES) - within:
+            assert (start in graph.after(goal)) == (not graph.before(start).isdisjoint(within))
+            assert graph.reaches(start, goal) == (start in graph.after(goal))
