@@ -17,6 +17,9 @@ from eks_gpu.facts.gpu_software import EFA_DEVICE_PLUGIN
 
 __all__ = ["BY_CHART", "COMMANDS", "GPU_ROLES", "IMAGES", "ChartDaemons", "DaemonSet", "Path", "Role"]
 
+SOURCE: Final = "the charts' own values files, named with their versions in each module of this package"
+CHECKED: Final = "2026-11-21"
+
 BY_CHART: Final[Mapping[str, ChartDaemons]] = MappingProxyType(
     {chart.chart: chart for chart in (*nvidia.CHARTS, *node_agents.CHARTS)}
 )
