@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-ELSEWHERE = {".venv", ".sandbox", ".pytest_cache"}
+ELSEWHERE = {".mutants", ".venv", ".sandbox", ".pytest_cache"}
 PAGES = sorted(path for path in ROOT.rglob("*.md") if not ELSEWHERE & set(path.relative_to(ROOT).parts))
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
 
