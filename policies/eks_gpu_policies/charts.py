@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Final
 
-from eks_gpu.planning.reading import View
+from eks_gpu.planning.reading import NotKnown, View, attempt
+from eks_gpu_policies import tokens
+from eks_gpu_policies.program import Program, once
 from eks_gpu_policies.resource import Resource
 
 _LOCAL: Final = (".", "/", "~")
@@ -31,3 +34,35 @@ def is_local(chart: str) -> bool:
 def values(release: Resource) -> View:
     """Return the values a release is given, over the chart's own defaults."""
     return release.view["values"]
+
+
+def releases(program: Program, *names: str) -> tuple[Resource, ...]:
+    """Return the releases of a program whose chart is known to be one of ``names``."""
+    index = _by_name(program)
+    found = [item for name in names for item in index.get(name, ())]
+    return tuple(release for _, release in (sorted(found, key=_place) if len(names) > 1 else found))
+
+
+def unclear(program: Program) -> tuple[NotKnown, ...]:
+    """Return what is not known about releases of which nobody can tell what they install."""
+    return tuple(name for name in _named(program).values() if isinstance(name, NotKnown))
+
+
+@once
+def _named(program: Program) -> Mapping[str, str | NotKnown | None]:
+    """Return the chart of each release, by its URN."""
+    return {release.urn: attempt(name, release) for release in program.of_type(*sorted(tokens.HELM))}
+
+
+@once
+def _by_name(program: Program) -> Mapping[str, list[tuple[int, Resource]]]:
+    """Return the releases of each chart, with their places among all."""
+    found: dict[str, list[tuple[int, Resource]]] = {}
+    for place, (urn, chart) in enumerate(_named(program).items()):
+        if isinstance(chart, str):
+            found.setdefault(chart, []).append((place, program.by_urn[urn]))
+    return found
+
+
+def _place(found: tuple[int, Resource]) -> int:
+    return found[0]

@@ -5,9 +5,10 @@ This is what readers are given: it knows nothing of pools and pods, which they m
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, wraps
+from typing import TypeVar, cast
 
 from eks_gpu.planning.graph import Graph
 from eks_gpu.planning.reading import attempt
@@ -30,6 +31,8 @@ class Program:
     def __init__(self, resources: Iterable[Resource]) -> None:
         """Hold ``resources``, the last of each URN."""
         self.by_urn: Mapping[str, Resource] = {resource.urn: resource for resource in resources}
+        self.answers: dict[object, object] = {}
+        """What was asked of all resources together and found once: see :func:`once`."""
         self._computed_from: dict[tuple[str, str, tuple[str, ...]], tuple[Resource, ...]] = {}
         self._named: dict[str, dict[str, list[Resource]]] = {}
         self._users: dict[tuple[str, str, tuple[str, ...]], dict[str, list[Resource]]] = {}
@@ -101,3 +104,19 @@ class Program:
             source = self.by_urn.get(urn)
             if source is not None and tokens.whole(source.type) in types:
                 yield source
+
+
+P = TypeVar("P", bound=Program)
+T = TypeVar("T")
+
+
+def once(read: Callable[[P], T]) -> Callable[[P], T]:
+    """Return ``read``, which then does its work once for each program; what it raises is not kept."""
+
+    @wraps(read)
+    def answer(program: P) -> T:
+        if read not in program.answers:
+            program.answers[read] = read(program)
+        return cast("T", program.answers[read])
+
+    return answer

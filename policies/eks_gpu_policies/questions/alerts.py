@@ -13,7 +13,7 @@ from eks_gpu.planning.alerting import PrometheusRule, RuleSet
 from eks_gpu.planning.reading import NotKnown, NotKnownError, View
 from eks_gpu.planning.unknown import UNKNOWN
 from eks_gpu_policies import charts, tokens
-from eks_gpu_policies.questions.once import once
+from eks_gpu_policies.program import once
 from eks_gpu_policies.stack import Stack
 
 _PROMETHEUS_RULES: Final = (tokens.PROMETHEUS_RULE,)

@@ -13,7 +13,7 @@ from eks_gpu.planning.counters import CounterList, read_counters
 from eks_gpu.planning.pod_template import Container, PodTemplate
 from eks_gpu.planning.reading import NotKnown, NotKnownError, View, attempt, need
 from eks_gpu_policies import charts, tokens
-from eks_gpu_policies.questions.once import once
+from eks_gpu_policies.program import once
 from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.stack import Stack
 
@@ -63,12 +63,8 @@ def exporters(stack: Stack) -> tuple[Exporter, ...]:
 
 
 def _exporters(stack: Stack) -> Iterator[Exporter]:
-    for release in stack.of_type(*sorted(tokens.HELM)):
-        name = attempt(charts.name, release)
-        if name == DCGM_EXPORTER.name:
-            yield _of_chart(release)
-        elif name == GPU_OPERATOR.name:
-            yield _of_operator(release, stack)
+    for release in charts.releases(stack, DCGM_EXPORTER.name, GPU_OPERATOR.name):
+        yield _of_chart(release) if charts.name(release) == DCGM_EXPORTER.name else _of_operator(release, stack)
     for pod in stack.pods:
         for box in () if isinstance(pod.containers, NotKnown) else pod.containers:
             if _IMAGE.search(box.image if isinstance(box.image, str) else ""):

@@ -10,7 +10,7 @@ from eks_gpu.facts import monitoring_charts as facts
 from eks_gpu.planning.reading import NotKnown, NotKnownError, View, attempt
 from eks_gpu_policies import charts, tokens
 from eks_gpu_policies.coverage import unseen
-from eks_gpu_policies.questions.once import once
+from eks_gpu_policies.program import once
 from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.stack import Stack
 
@@ -103,9 +103,9 @@ def release_name(release: Resource) -> str:
 def prometheuses(stack: Stack) -> tuple[Prometheus, ...]:
     """Return every Prometheus of a stack."""
     found = [
-        Prometheus(release, charts.values(release).at("prometheus", "prometheusSpec"), str(name))
-        for release in stack.of_type(*sorted(tokens.HELM))
-        if (name := attempt(charts.name, release)) in facts.PROMETHEUS_CHARTS and _is_installed(release)
+        Prometheus(release, charts.values(release).at("prometheus", "prometheusSpec"), charts.name(release))
+        for release in charts.releases(stack, *facts.PROMETHEUS_CHARTS)
+        if _is_installed(release)
     ]
     found += [Prometheus(item, item.view["spec"], None) for item in stack.of_type(tokens.PROMETHEUS)]
     return tuple(found)
@@ -118,7 +118,7 @@ def _is_installed(release: Resource) -> bool:
 @once
 def watched_elsewhere(stack: Stack) -> bool:
     """Return whether something in the stack sends metrics to a service outside of the cluster."""
-    if any(attempt(charts.name, item) in facts.ELSEWHERE_CHARTS for item in stack.of_type(*sorted(tokens.HELM))):
+    if charts.releases(stack, *facts.ELSEWHERE_CHARTS):
         return True
     names = (attempt(item.view["addonName"].text) for item in stack.of_type(*sorted(tokens.ADD_ONS)))
     return any(name in facts.ELSEWHERE_ADD_ONS for name in names)
@@ -127,15 +127,14 @@ def watched_elsewhere(stack: Stack) -> bool:
 @once
 def unclear_parts(stack: Stack) -> tuple[NotKnown, ...]:
     """Return what is not known about charts and files of which nobody can tell what they install."""
-    names = (attempt(charts.name, item) for item in stack.of_type(*sorted(tokens.HELM)))
     files = (what for what in unseen(stack) if stack.by_urn[what.source].type in tokens.YAML_FILES)
-    return (*(name for name in names if isinstance(name, NotKnown)), *files)
+    return (*charts.unclear(stack), *files)
 
 
 @once
 def brings_definitions(stack: Stack) -> bool:
     """Return whether something in the stack brings the kinds ServiceMonitor and PrometheusRule."""
-    if any(attempt(charts.name, item) in facts.DEFINITIONS_CHARTS for item in stack.of_type(*sorted(tokens.HELM))):
+    if charts.releases(stack, *facts.DEFINITIONS_CHARTS):
         return True
     definitions = stack.of_type(tokens.DEFINITION)
     files = stack.of_type(*sorted(tokens.YAML_FILES))

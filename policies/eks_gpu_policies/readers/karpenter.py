@@ -20,13 +20,12 @@ _DETAIL_TYPE: Final = "detail-type"
 
 def releases(program: Program) -> tuple[Resource, ...]:
     """Return the releases of Karpenter's chart."""
-    return tuple(item for item in program.of_type(*sorted(tokens.HELM)) if attempt(charts.name, item) == KARPENTER.name)
+    return charts.releases(program, KARPENTER.name)
 
 
 def unclear_releases(program: Program) -> tuple[NotKnown, ...]:
     """Return what is not known about releases of which nobody can tell what they install."""
-    names = (attempt(charts.name, item) for item in program.of_type(*sorted(tokens.HELM)))
-    return tuple(name for name in names if isinstance(name, NotKnown))
+    return charts.unclear(program)
 
 
 def is_auto_mode(pool: View) -> bool:

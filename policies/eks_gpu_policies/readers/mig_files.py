@@ -13,7 +13,7 @@ from eks_gpu.planning.mig_layouts import LayoutFile, created, read_layout_file
 from eks_gpu.planning.pod_template import Container, PodTemplate
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.reading import NotKnown, View, attempt, need
-from eks_gpu_policies import charts, tokens
+from eks_gpu_policies import charts
 from eks_gpu_policies.program import Program
 from eks_gpu_policies.readers.sharing import config_map, parsed
 from eks_gpu_policies.readers.user_data import user_data_of
@@ -26,8 +26,7 @@ _MIG: Final = "mig"
 
 def operators(program: Program) -> tuple[Resource, ...]:
     """Return the releases of the GPU Operator."""
-    releases = program.of_type(*sorted(tokens.HELM))
-    return tuple(item for item in releases if attempt(charts.name, item) == GPU_OPERATOR.name)
+    return charts.releases(program, GPU_OPERATOR.name)
 
 
 def own_layouts(release: Resource, program: Program) -> LayoutFile | None:

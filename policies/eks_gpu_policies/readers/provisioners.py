@@ -9,9 +9,9 @@ from eks_gpu.facts import labels
 from eks_gpu.facts.provisioning import ENABLE_DRA, FIRST_WITH_DRA, NODE_OVERLAY_GATE
 from eks_gpu.facts.versions import KARPENTER
 from eks_gpu.planning.pool import Pool
-from eks_gpu.planning.reading import NotKnown, NotKnownError, attempt, need
+from eks_gpu.planning.reading import NotKnown, NotKnownError, need
 from eks_gpu.planning.slices import adds
-from eks_gpu_policies import charts, tokens
+from eks_gpu_policies import charts
 from eks_gpu_policies.program import Program
 from eks_gpu_policies.resource import Resource
 
@@ -46,8 +46,7 @@ def claims_devices(pool: Pool, program: Program) -> str | None:
 
 
 def _karpenter(pool: Pool, setting: tuple[str, ...], program: Program) -> tuple[Resource, ...]:
-    releases = program.of_type(*sorted(tokens.HELM))
-    found = tuple(item for item in releases if attempt(charts.name, item) == KARPENTER.name)
+    found = charts.releases(program, KARPENTER.name)
     if not found:
         raise NotKnownError(NotKnown(pool.urn, ".".join(setting), "Karpenter's release is not in the stack"))
     return found

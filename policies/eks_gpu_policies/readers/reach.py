@@ -70,8 +70,7 @@ class DaemonReach:
 
     @cached_property
     def _karpenter_repairs(self) -> bool | NotKnown:
-        releases = self._program.of_type(*sorted(tokens.HELM))
-        own = [release for release in releases if attempt(charts.name, release) in KARPENTER_CHARTS]
+        own = charts.releases(self._program, *KARPENTER_CHARTS)
         return attempt(lambda: any(charts.values(each).at(*_REPAIR_GATE).boolean() for each in own))
 
     @property

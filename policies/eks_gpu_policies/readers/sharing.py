@@ -17,7 +17,7 @@ from eks_gpu.facts.versions import GPU_OPERATOR, NVIDIA_DEVICE_PLUGIN
 from eks_gpu.planning.pod_template import PodTemplate
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.quantity import quantity
-from eks_gpu.planning.reading import NotKnownError, View, attempt, need
+from eks_gpu.planning.reading import NotKnownError, View, need
 from eks_gpu_policies import charts, tokens
 from eks_gpu_policies.program import Program
 from eks_gpu_policies.resource import Resource
@@ -133,7 +133,7 @@ def discovers(release: Resource, program: Program) -> bool:
     said = charts.values(release).at("gfd", "enabled").boolean()
     if said or (said is None and charts.name(release) == GPU_OPERATOR.name):
         return True
-    return any(attempt(charts.name, item) == _GFD_CHART for item in program.of_type(*sorted(tokens.HELM)))
+    return bool(charts.releases(program, _GFD_CHART))
 
 
 def said_strategy(release: Resource, file: View) -> str | None:

@@ -46,10 +46,10 @@ class Installation:
 def installations(program: Program) -> tuple[Installation, ...]:
     """Return the releases of a program that run the device plugin; of those that say the same, one."""
     found: dict[str, Installation] = {}
-    for release in program.of_type(*sorted(tokens.HELM)):
-        if attempt(charts.name, release) in SHARING_CHARTS:
-            said = repr(charts.values(release).data)
-            found.setdefault(said, Installation(release, attempt(plugin_configs, release, program)))
+    for release in charts.releases(program, *SHARING_CHARTS):
+        said = repr(charts.values(release).data)
+        if said not in found:
+            found[said] = Installation(release, attempt(plugin_configs, release, program))
     return tuple(found.values())
 
 

@@ -56,10 +56,8 @@ class StorageClasses:
     def _find_brought(self) -> Iterator[tuple[str, bool]]:
         for cluster in self._program.of_type(tokens.CLUSTER_COMPONENT):
             yield from _of_component(cluster.view["storageClasses"])
-        for release in self._program.of_type(*sorted(tokens.HELM)):
-            name = attempt(charts.name, release)
-            if name in _DRIVERS:
-                yield from _of_driver(charts.values(release))
+        for release in charts.releases(self._program, *_DRIVERS):
+            yield from _of_driver(charts.values(release))
         for add_on in self._program.of_type(*sorted(tokens.ADD_ONS)):
             name = attempt(add_on.view["addonName"].text)
             if name in _DRIVERS:

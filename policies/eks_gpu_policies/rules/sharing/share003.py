@@ -37,12 +37,11 @@ def _shares(pool: Pool, stack: Stack) -> bool:
 
 
 def _installs_the_plugin(stack: Stack) -> bool:
-    return any(_releases(stack))
+    return bool(_releases(stack))
 
 
-def _releases(stack: Stack) -> Iterator[Resource]:
-    found = stack.of_type(*sorted(tokens.HELM))
-    return (item for item in found if attempt(charts.name, item) in SHARING_CHARTS)
+def _releases(stack: Stack) -> tuple[Resource, ...]:
+    return charts.releases(stack, *SHARING_CHARTS)
 
 
 def _check(pool: Pool, stack: Stack) -> Iterator[Outcome]:

@@ -64,22 +64,19 @@ _Operator = tuple[Resource, str] | NotKnown | None
 
 
 def _gpu_releases(stack: Stack) -> tuple[Resource, ...]:
-    known: set[object] = {*_CHART_VALUES, *SHARING_CHARTS}
-    releases = stack.of_type(*sorted(tokens.HELM))
-    return tuple(item for item in releases if attempt(charts.name, item) in known)
+    return charts.releases(stack, *{*_CHART_VALUES, *SHARING_CHARTS})
 
 
 def _unclear_releases(stack: Stack) -> tuple[Undecided, ...]:
     """Return what is not known about releases of which nobody can tell what they install."""
-    names = (attempt(charts.name, item) for item in stack.of_type(*sorted(tokens.HELM)))
-    return tuple(undecided(name) for name in names if isinstance(name, NotKnown))
+    return tuple(map(undecided, charts.unclear(stack)))
 
 
 def _operator(stack: Stack) -> tuple[Resource, str] | None:
     """Return the GPU Operator of the stack with the RuntimeClass that it owns."""
-    for release in _gpu_releases(stack):
-        if charts.name(release) == GPU_OPERATOR.name:
-            return release, charts.values(release).at("operator", "runtimeClass").text() or RUNTIME_CLASS
+    release = next(iter(charts.releases(stack, GPU_OPERATOR.name)), None)
+    if release is not None:
+        return release, charts.values(release).at("operator", "runtimeClass").text() or RUNTIME_CLASS
     return None
 
 
