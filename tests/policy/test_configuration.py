@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from dataclasses import fields
 
@@ -18,7 +19,7 @@ from eks_gpu_policies.configuration import (
     configure,
     read_given,
 )
-from eks_gpu_policies.options import Options
+from eks_gpu_policies.options import Options, Quotas
 from eks_gpu_policies.rule import Environment, Level
 
 WAIVER = {"rule": "NODE006", "resource": "x", "owner": "ml", "reason": "being qualified", "until": "2026-12-31"}
@@ -159,6 +160,18 @@ def test_the_labels_of_our_own_stacks_are_required_of_them_and_of_nobody_else() 
     assert "gpu-type" in configure({}, {}, platform(environment="dev")).options.required_pool_labels
     none = configure({"requiredPoolLabels": []}, {}, platform(environment="dev"))
     assert none.options.required_pool_labels == frozenset()
+
+
+def test_quotas_stand_in_the_stack_file_or_nearer_to_the_run() -> None:
+    ours = platform(environment="dev", quotas={"recorded": "2026-11-01", "vcpus": {"L-DB2E81BA": 768}})
+    assert configure({}, {}, ours).options.vcpu_quotas == Quotas(dt.date(2026, 11, 1), {"L-DB2E81BA": 768.0})
+    nearer = {"vcpuQuotas": {"recorded": "2026-11-20", "vcpus": {"L-DB2E81BA": 64}}}
+    assert configure(nearer, {}, ours).options.vcpu_quotas == Quotas(dt.date(2026, 11, 20), {"L-DB2E81BA": 64.0})
+
+
+def test_a_mistake_in_the_stack_files_quotas_is_told_with_its_path() -> None:
+    with pytest.raises(ConfigurationError, match=r"^eks-gpu:platform\.quotas is 768; it must be such as \{recorded"):
+        configure({}, {}, platform(environment="dev", quotas=768))
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from eks_gpu.settings.monitoring import Monitoring
 from eks_gpu.settings.network import Network
 from eks_gpu.settings.node_group import NodeGroup
 from eks_gpu.settings.node_pool import NodePool
+from eks_gpu.settings.quotas import Quotas
 from eks_gpu.settings.system_nodes import SystemNodes
 from eks_gpu.settings.waiver import Waiver
 from eks_gpu.settings.workloads import Workloads
@@ -88,6 +89,9 @@ class Platform(Block):
 
     budget: Budget | None = None
     """What the platform may cost; unlimited when left out."""
+
+    quotas: Quotas | None = None
+    """What the AWS account may run, as it was read there; the pools are not compared with it when left out."""
 
     waivers: tuple[Waiver, ...] = ()
     """Rules that are suspended for a resource until a date."""

@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from datetime import date
-from typing import Annotated, Final
+from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from eks_gpu.settings.block import Block
-
-_ISO_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
-
-
-def _is_a_date(text: str) -> str:
-    """Refuse what is not an ISO date."""
-    try:
-        if _ISO_DATE.fullmatch(text):
-            date.fromisoformat(text)
-            return text
-    except ValueError:
-        pass
-    raise ValueError(f'"{text}" is no date; write year, month and day in quotes: "2026-12-31"')
+from eks_gpu.settings.iso_date import Day
 
 
 class Waiver(Block):
@@ -39,7 +26,7 @@ class Waiver(Block):
     reason: Annotated[str, Field(min_length=10)]
     """Why the rule is broken here, in a sentence."""
 
-    until: Annotated[str, AfterValidator(_is_a_date), Field(json_schema_extra={"format": "date"})]
+    until: Day
     """The last day it holds, an ISO date in quotes. Unquoted, the engine would rewrite it."""
 
     @property

@@ -105,7 +105,7 @@ class Reading:
             return default
         return value  # type: ignore[no-any-return]  # `fits` has looked
 
-    def quotas(self, mapping: Mapping[str, Any], key: str) -> Quotas | None:
+    def quotas(self, mapping: Mapping[str, Any], key: str, path: str) -> Quotas | None:
         """Return recorded quotas: the day they were read, and vCPU by quota code."""
         value = mapping.get(key)
         if value is None:
@@ -117,7 +117,7 @@ class Reading:
             except ValueError:
                 pass
         self._problems.append(
-            f'{key} is {value!r}; it must be such as {{recorded: "2026-11-01", vcpus: {{L-DB2E81BA: 768}}}}'
+            f'{path} is {value!r}; it must be such as {{recorded: "2026-11-01", vcpus: {{L-DB2E81BA: 768}}}}'
         )
         return None
 

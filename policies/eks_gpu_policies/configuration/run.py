@@ -141,7 +141,8 @@ def _options(
         smallest_share_mib=int(
             reading.amount(pack, "smallestShareMib", "smallestShareMib", "MiB") or unsaid.smallest_share_mib
         ),
-        vcpu_quotas=reading.quotas(pack, "vcpuQuotas"),
+        vcpu_quotas=reading.quotas(pack, "vcpuQuotas", "vcpuQuotas")
+        or reading.quotas(platform, "quotas", f"{PLATFORM_KEY}.quotas"),
     )
 
 

@@ -91,9 +91,10 @@ def test_what_is_only_reserved_is_not_counted() -> None:
     [
         ({}, "vcpuQuotas"),
         (quotas("2026-10-21", L_DB2E81BA=1), "vcpuQuotas.recorded"),
+        (quotas("2026-11-22", L_DB2E81BA=1), "vcpuQuotas.recorded"),
         (quotas(L_417A185B=1), "vcpuQuotas.vcpus"),
     ],
-    ids=["no record", "old record", "other quotas"],
+    ids=["no record", "old record", "tomorrow's record", "other quotas"],
 )
 def test_without_a_fresh_record_it_is_left_open(options: dict[str, object], path: str) -> None:
     assert left_open(judge("COST006", pool(), options=options)) == [path]

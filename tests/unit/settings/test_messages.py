@@ -13,7 +13,7 @@ from eks_gpu.settings.problems import InvalidSettingsError
 
 PLATFORM_KEYS = (
     "environment, owner, network, cluster, system_nodes, node_groups, node_pools, karpenter, gpu_software, "
-    "model_cache, monitoring, workloads, budget, waivers"
+    "model_cache, monitoring, workloads, budget, quotas, waivers"
 )
 
 Write = Callable[[str], Path]

@@ -36,6 +36,7 @@ from eks_gpu_policies.stack import Stack, Whole
 from eks_gpu_policies.subjects import POOL_TYPES
 
 _OPTION: Final = "vcpuQuotas"
+_WHERE: Final = "quotas in a stack file, vcpuQuotas in the configuration of the policy eks-gpu"
 _FRESH: Final = dt.timedelta(days=30)
 _ON_DEMAND: Final = "on-demand"
 _SPOT: Final = "spot"
@@ -50,7 +51,10 @@ def _concerned(_whole: Whole, stack: Stack) -> bool:
 def _check(_whole: Whole, stack: Stack) -> Iterator[Outcome]:
     record = stack.options.vcpu_quotas
     if record is None:
-        yield Undecided(_OPTION, "nobody wrote down the account's vCPU quotas")
+        yield Undecided(_OPTION, f"nobody wrote down the account's vCPU quotas: {_WHERE}")
+        return
+    if record.recorded > stack.options.today:
+        yield Undecided(f"{_OPTION}.recorded", f"the quotas were read on {record.recorded}, a day that has yet to come")
         return
     if stack.options.today - record.recorded > _FRESH:
         yield Undecided(f"{_OPTION}.recorded", f"the quotas were read on {record.recorded}, more than 30 days ago")
