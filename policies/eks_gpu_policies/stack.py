@@ -91,7 +91,7 @@ class Stack(Program):
     @cached_property
     def pods(self) -> tuple[PodTemplate, ...]:
         """Every pod template, at any depth of any Kubernetes object."""
-        return tuple(self._read(self.resources, read_pods))
+        return tuple(self._read(self.resources, lambda resource: read_pods(resource, self)))
 
     def _read(self, resources: Iterable[Resource], read: Callable[[Resource], Iterable[T]]) -> Iterator[T]:
         """Yield what ``read`` makes of each resource; one that cannot be read is remembered, not fatal."""

@@ -61,7 +61,7 @@ def test_a_rule_that_crashes_before_it_looks_at_anything_is_a_finding() -> None:
 
 
 def test_a_resource_that_cannot_be_read_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
-    def crash(_resource: Resource) -> Iterator[object]:
+    def crash(_resource: Resource, _program: object) -> Iterator[object]:
         raise RecursionError
 
     monkeypatch.setattr("eks_gpu_policies.stack.read_pods", crash)

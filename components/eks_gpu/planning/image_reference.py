@@ -13,6 +13,9 @@ _WORDS: Final = re.compile(r"[^a-z0-9]+")
 _BUILD: Final = re.compile(r"(?<![0-9a-z])(?=[a-f]*[0-9])[0-9a-f]{7,64}(?![0-9a-z])|[0-9]{8}")
 """A commit or a date: a tag that has one is of one build (``nightly-5f0ac2c``, ``2.9.0.dev20260801``)."""
 
+_NAME: Final = re.compile(r"(?:^|/)[A-Z][A-Z0-9_-]+(?=$|[:@])")
+"""A repository in capitals (``IMAGE_NAME``): no registry has one."""
+
 PLACEHOLDERS: Final = ("{{", "${", "$(", "<")
 
 
@@ -61,4 +64,4 @@ def image_reference(text: str) -> ImageReference:
 
 def is_filled_in_later(text: str) -> bool:
     """Return whether a reference has a placeholder for what only a later step knows (Argo, ``envsubst``, a reader)."""
-    return any(mark in text for mark in PLACEHOLDERS)
+    return any(mark in text for mark in PLACEHOLDERS) or _NAME.search(text) is not None

@@ -55,7 +55,7 @@ class Container:
     limits: Mapping[str, str] | NotKnown = field(default_factory=dict)
     mounts: tuple[Mount, ...] | NotKnown = ()
     claims_devices: bool = False
-    """Whether it uses a dynamically allocated device (DRA)."""
+    """Whether it uses a GPU that is allocated dynamically (DRA)."""
     restarts: bool | NotKnown = False
     """Whether, as an init container, it runs on beside those after it: a sidecar."""
     place: View = NOWHERE

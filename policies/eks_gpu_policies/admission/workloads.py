@@ -9,6 +9,7 @@ from eks_gpu.facts import resources
 from eks_gpu.facts.declarations import FULL_IMAGE_REASON
 from eks_gpu.facts.visible_devices import HIDING, VISIBLE_DEVICES
 from eks_gpu.planning.image_reference import MOVING, PLACEHOLDERS
+from eks_gpu.planning.trials import NO_SERVER, SAMPLE, WAITING
 from eks_gpu_policies.admission.pods import (
     CARRIERS,
     CONDITIONS,
@@ -23,8 +24,8 @@ from eks_gpu_policies.admission.pods import (
     says,
 )
 from eks_gpu_policies.admission.said import Kinds, Said, text, texts
-from eks_gpu_policies.rules.workloads.work005 import SAMPLE, SHARED_MEMORY, SMALLEST_GIB, USES_SHARED_MEMORY
-from eks_gpu_policies.rules.workloads.work006 import ANSWERING, NO_SERVER, WAITING
+from eks_gpu_policies.rules.workloads.work005 import SHARED_MEMORY, SMALLEST_GIB, USES_SHARED_MEMORY
+from eks_gpu_policies.rules.workloads.work006 import ANSWERING
 from eks_gpu_policies.rules.workloads.work011 import TOOL
 from eks_gpu_policies.rules.workloads.work014 import BACKEND_OPTION, BACKENDS, FULL, REPOSITORY, SLIM
 

@@ -21,6 +21,7 @@ from eks_gpu.planning.pod_template import Container, PodTemplate, WorkloadKind
 from eks_gpu.planning.quantity import quantity
 from eks_gpu.planning.reading import NotKnown, View, attempt, need
 from eks_gpu.planning.told import told_to
+from eks_gpu.planning.trials import TESTS, is_a_trial
 from eks_gpu_policies.stack import Stack
 
 _TOGETHER: Final = frozenset({"PyTorchJob", "MPIJob", "TFJob", "JAXJob", "TrainJob", "JobSet", "RayJob", "RayCluster"})
@@ -28,13 +29,6 @@ _TOGETHER: Final = frozenset({"PyTorchJob", "MPIJob", "TFJob", "JAXJob", "TrainJ
 
 _PLAIN: Final = frozenset({"Job", "CronJob"})
 """Kinds that may do anything."""
-
-_TESTS: Final = re.compile(
-    r"nccl[-_]?tests?|(?:all_reduce|all_gather|alltoall|reduce_scatter|sendrecv|broadcast)_perf|nccl_message_transfer"
-    r"|/cuda:|cuda-sample|vectoradd|nvidia-smi|dcgmproftester|dcgmi|gpu[-_]?burn|nvbandwidth|ib_write_bw",
-    re.IGNORECASE,
-)
-"""Images and commands that try GPUs and the network between them."""
 
 _TUTORIALS: Final = re.compile(r"mnist|cifar-?10|tf_cnn_benchmarks|synthetic[-_]?(?:data|benchmark)", re.IGNORECASE)
 """What is learnt in minutes, from data that everybody has."""
@@ -163,6 +157,7 @@ def _is_short(training: Training) -> bool:
 
 def _is_certain(pods: tuple[PodTemplate, ...], owner: View) -> bool | None:
     """Return whether pods of a training kind are known to train; None for those that are known to test."""
+    gpu = [container for pod in pods for container in need(pod.containers) if container.asks_gpu]
     heard = [attempt(_words, container) for pod in pods for container in need(pod.containers)]
     names = (pods[0].name, attempt(owner.at("metadata", "name").text))
     words = " ".join(text for text in (*heard, *names) if isinstance(text, str))
@@ -170,7 +165,7 @@ def _is_certain(pods: tuple[PodTemplate, ...], owner: View) -> bool | None:
         return None
     if _TRAINS.search(words) is not None:
         return True
-    if _TESTS.search(words) is not None:
+    if TESTS.search(words) is not None or all(map(is_a_trial, gpu)):
         return None
     if pods[0].owner_kind not in _PLAIN:
         return True

@@ -19,7 +19,9 @@ from eks_gpu.planning.reading import View, attempt, need
 from eks_gpu.planning.requirements import Requirement, from_labels, read_requirements
 from eks_gpu.planning.unknown import UNKNOWN
 from eks_gpu_policies import tokens
+from eks_gpu_policies.program import Program
 from eks_gpu_policies.readers.carriers import templates
+from eks_gpu_policies.readers.device_claims import claims_a_gpu
 from eks_gpu_policies.resource import Resource
 
 _TRAINING_OWNERS: Final = frozenset({"PyTorchJob", "MPIJob", "TrainJob", "JobSet"})
@@ -44,16 +46,17 @@ _RESTARTS: Final = "Always"
 """Restart policy of an init container that is a sidecar."""
 
 
-def read_pods(resource: Resource) -> Iterator[PodTemplate]:
-    """Yield every pod template that a resource carries."""
+def read_pods(resource: Resource, program: Program | None = None) -> Iterator[PodTemplate]:
+    """Yield every pod template that a resource carries; claims on devices are looked up in the program."""
+    whole = program or Program(())
     for spec, metadata in templates(resource):
-        yield _pod(resource, spec, metadata)
+        yield _pod(resource, spec, metadata, whole)
 
 
-def _pod(owner: Resource, spec: View, metadata: View) -> PodTemplate:
+def _pod(owner: Resource, spec: View, metadata: View, program: Program) -> PodTemplate:
     labels = attempt(metadata["labels"].text_map)
-    containers = attempt(lambda: _containers(spec["containers"]))
-    init = attempt(lambda: _containers(spec["initContainers"]))
+    containers = attempt(lambda: _containers(spec["containers"], spec, program))
+    init = attempt(lambda: _containers(spec["initContainers"], spec, program))
     owner_kind = tokens.kind(owner.type)
     return PodTemplate(
         urn=owner.urn,
@@ -77,11 +80,11 @@ def _pod(owner: Resource, spec: View, metadata: View) -> PodTemplate:
     )
 
 
-def _containers(place: View) -> tuple[Container, ...]:
-    return tuple(_container(item) for item in place.items())
+def _containers(place: View, pod: View, program: Program) -> tuple[Container, ...]:
+    return tuple(_container(item, pod, program) for item in place.items())
 
 
-def _container(place: View) -> Container:
+def _container(place: View, pod: View, program: Program) -> Container:
     resources = place["resources"]
     return Container(
         name=place["name"].text() or "",
@@ -89,7 +92,7 @@ def _container(place: View) -> Container:
         requests=attempt(resources["requests"].text_map),
         limits=attempt(resources["limits"].text_map),
         mounts=attempt(lambda: _mounts(place["volumeMounts"])),
-        claims_devices=bool(resources["claims"].items()),
+        claims_devices=claims_a_gpu(place, pod, program),
         restarts=attempt(lambda: place["restartPolicy"].text() == _RESTARTS),
         place=place,
     )

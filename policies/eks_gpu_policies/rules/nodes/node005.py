@@ -2,7 +2,8 @@
 
 The labels meant are the four that this project's pools carry and those that the configuration demands, never those of
 Kubernetes or Karpenter. Where nobody demands ``gpu-type``, its words are its author's: another spelling of the same
-model, an instance family or a word that names no model is not called untrue.
+model, an instance family or a word that names no model is not called untrue. EKS Auto Mode runs NVIDIA's software
+itself, which looks for no label of theirs.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from eks_gpu.planning.pod_template import PodTemplate
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.reading import NotKnown, attempt, need
 from eks_gpu_policies import examples
+from eks_gpu_policies.readers.karpenter import is_auto_mode
 from eks_gpu_policies.rule import Example, Outcome, Problem, Rule, Severity, Subjects, Undecided
 from eks_gpu_policies.stack import Stack, Whole
 from eks_gpu_policies.subjects import GPU_POOLS
@@ -75,7 +77,8 @@ def _pool(pool: Pool, carried: Mapping[str, str | None], wanted: Mapping[str, st
     missing = sorted(required - carried.keys())
     if missing:
         yield Problem(f"lacks {_named(missing)}, which every GPU pool must carry (requiredPoolLabels)", urn=pool.urn)
-    for key in sorted(wanted.keys() - carried.keys() - required):
+    auto = {labels.GPU_PRESENT} if is_auto_mode(stack.by_urn[pool.urn].view) else frozenset[str]()
+    for key in sorted(wanted.keys() - carried.keys() - required - auto):
         yield Problem(f"lacks the label {key}, which {wanted[key]}", urn=pool.urn)
     yield from _model(pool, carried.get(labels.GPU_TYPE), exact=labels.GPU_TYPE in required)
 

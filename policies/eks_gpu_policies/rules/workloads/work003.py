@@ -6,6 +6,7 @@ kinds as it judges pods (kube-apiserver v1.35.0, held by tests/e2e/admission). I
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -14,11 +15,13 @@ from eks_gpu.planning.pod_template import Container, PodTemplate
 from eks_gpu.planning.quantity import quantity
 from eks_gpu.planning.reading import need
 from eks_gpu_policies import examples
-from eks_gpu_policies.rule import EVERYWHERE, Example, Outcome, Problem, Rule, Scope, Severity, clauses
+from eks_gpu_policies.rule import EVERYWHERE, Example, Outcome, Problem, Rule, Scope, Severity, Undecided, clauses
 from eks_gpu_policies.stack import Stack
 from eks_gpu_policies.subjects import GPU_PODS
 
 _VENDOR: Final = resources.GPU.partition("/")[0] + "/"
+_LATER: Final = re.compile(r"^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$|[{<$]")
+"""Names in the place of amounts (``NUM_GPUS``), which no quantity looks like."""
 
 
 def _check(pod: PodTemplate, _stack: Stack) -> Iterator[Outcome]:
@@ -33,6 +36,10 @@ def _container(container: Container) -> Iterator[Outcome]:
 
 
 def _amounts(asks: str, request: str | None, limit: str | None) -> Iterator[Outcome]:
+    later = next((text for text in (request, limit) if text is not None and _LATER.search(text)), None)
+    if later is not None:
+        yield Undecided("resources", f"{asks} as {later}, which somebody fills in later")
+        return
     for amount in dict.fromkeys(text for text in (request, limit) if text is not None):
         pieces = quantity(amount)
         if pieces is None or pieces.denominator != 1 or pieces < 0:

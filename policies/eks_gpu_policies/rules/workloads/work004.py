@@ -76,7 +76,7 @@ def _check(pod: PodTemplate, stack: Stack) -> Iterator[Outcome]:
 def _starts_training(pod: PodTemplate, stack: Stack) -> bool:
     if need(pod.kind) is not WorkloadKind.TRAINING:
         return False
-    return any(attempt(_asks, other) is True for other in read_pods(stack.by_urn[pod.urn]))
+    return any(attempt(_asks, other) is True for other in read_pods(stack.by_urn[pod.urn], stack))
 
 
 def _asks(pod: PodTemplate) -> bool:

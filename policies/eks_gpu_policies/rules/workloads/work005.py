@@ -10,6 +10,7 @@ from eks_gpu.facts import labels
 from eks_gpu.planning.pod_template import Container, PodTemplate, PodVolume, WorkloadKind
 from eks_gpu.planning.quantity import GIB, gib
 from eks_gpu.planning.reading import need
+from eks_gpu.planning.trials import SAMPLE, is_a_trial
 from eks_gpu_policies import examples
 from eks_gpu_policies.rule import Example, Outcome, Problem, Rule, Scope, Severity, clauses
 from eks_gpu_policies.stack import Stack
@@ -21,9 +22,6 @@ _DEFAULT: Final = "64 MiB"
 """What containerd gives a container that mounts nothing there."""
 
 _JOB: Final = "Job"
-SAMPLE: Final = re.compile(r"/cuda:|cuda-sample|vectoradd|nvidia-smi|dcgmproftester", re.IGNORECASE)
-"""Images of jobs that see whether a GPU works: they pass nothing through shared memory."""
-
 USES_SHARED_MEMORY: Final = re.compile(r"vllm|sglang|tensorrt[-_]?llm|trt[-_]?llm|trtllm|pytorch", re.IGNORECASE)
 
 
@@ -61,7 +59,7 @@ def _uses_shared_memory(pod: PodTemplate, container: Container) -> bool | None:
         return False
     if pod.owner_kind != _JOB or labels.WORKLOAD in need(pod.labels):
         return True
-    return False if SAMPLE.search(need(container.image)) is not None else None
+    return False if SAMPLE.search(need(container.image)) is not None or is_a_trial(container) else None
 
 
 def _shared_memory(pod: PodTemplate, container: Container) -> PodVolume | None:

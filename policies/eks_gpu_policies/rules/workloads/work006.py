@@ -6,15 +6,14 @@ is a container that tries out a GPU, or that waits for somebody to log in: nobod
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
 from eks_gpu.planning.pod_template import Container, PodTemplate
 from eks_gpu.planning.reading import View, attempt
+from eks_gpu.planning.trials import NO_SERVER, WAITING
 from eks_gpu_policies import examples
 from eks_gpu_policies.rule import Example, Outcome, Problem, Rule, Scope, Severity, clauses
-from eks_gpu_policies.rules.workloads.work005 import SAMPLE
 from eks_gpu_policies.stack import Stack
 from eks_gpu_policies.subjects import INFERENCE_PODS
 
@@ -33,12 +32,6 @@ _LEADER: Final = "spec.leaderWorkerTemplate.leaderTemplate"
 _WORKER: Final = "spec.leaderWorkerTemplate.workerTemplate"
 _LONG_DELAY_SECONDS: Final = 120
 
-NO_SERVER: Final = re.compile(rf"{SAMPLE.pattern}|/pause:|/tritonserver:[^/@]*-sdk(?:@|$)", re.IGNORECASE)
-"""Images that answer nobody: samples, the pause image that holds room, Triton's clients."""
-WAITING: Final = re.compile(
-    r"(?:^|[\s;&/])(?:sleep\s+\S+(?:\s*;\s*done)?|tail\s+-f\s+/dev/null|nvidia-smi(?:\s+-\S+(?:\s+[0-9]+)?)*)[\s;]*$"
-)
-"""Commands that end in waiting or in a look at the GPUs."""
 ANSWERING: Final = ("ports", "readinessProbe", "livenessProbe")
 """Fields of containers that somebody asks."""
 

@@ -12,11 +12,11 @@ from typing import Final
 from eks_gpu.facts import resources
 from eks_gpu.facts.instances import CATALOGUE, InstanceType
 from eks_gpu.planning.feeding import INFERENCE, TRAINING, Portion, Range, floor, stranded, used
-from eks_gpu.planning.image_reference import image_reference
 from eks_gpu.planning.placement import requests
 from eks_gpu.planning.pod_template import Container, PodTemplate, WorkloadKind
 from eks_gpu.planning.quantity import gib, quantity
 from eks_gpu.planning.reading import NotKnown, need
+from eks_gpu.planning.trials import is_a_trial
 from eks_gpu_policies import examples
 from eks_gpu_policies.rule import Example, Level, Levels, Outcome, Problem, Rule, Severity, Subjects, clauses
 from eks_gpu_policies.stack import Stack
@@ -33,8 +33,8 @@ def _has_whole_gpus(pod: PodTemplate, stack: Stack) -> bool:
 
 
 def _does_nothing(pod: PodTemplate) -> bool:
-    """Return whether a pod only keeps a place: its image computes nothing."""
-    return all(image_reference(need(container.image)).is_pause for container in pod.gpu_containers)
+    """Return whether a pod only keeps a place or tries the GPUs."""
+    return all(map(is_a_trial, pod.gpu_containers))
 
 
 def _check(pod: PodTemplate, stack: Stack) -> Iterator[Outcome]:

@@ -59,7 +59,7 @@ def _check(pod: PodTemplate, stack: Stack) -> Iterator[Outcome]:
 
 def _starts_others(pod: PodTemplate, stack: Stack) -> bool:
     """Return whether another pod of the same object asks for GPUs: a launcher's command runs there."""
-    return any(attempt(_asks, other) is True for other in read_pods(stack.by_urn[pod.urn]))
+    return any(attempt(_asks, other) is True for other in read_pods(stack.by_urn[pod.urn], stack))
 
 
 def _asks(pod: PodTemplate) -> bool:
