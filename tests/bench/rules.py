@@ -33,6 +33,9 @@ SIZES = (1_000, 10_000)
 
 STACK = "prod"
 
+NAMING = ("name", "Name", "namespace")
+"""How keys end under which one object names another. Values such as ``gp3`` or ``inference`` elsewhere stay."""
+
 
 def copies(original: tuple[Resource, ...], at_least: int) -> list[Resource]:
     """Return the stack and as many copies as make ``at_least`` resources. No copy refers to another one."""
@@ -51,13 +54,13 @@ def _object_name(resource: Resource) -> object:
 
 
 def _copy(resource: Resource, names: set[str], suffix: str) -> Resource:
-    def renamed(value: Any) -> Any:  # noqa: ANN401 - properties
+    def renamed(value: Any, key: str = "") -> Any:  # noqa: ANN401 - properties
         if isinstance(value, str):
-            return value + suffix if value in names else value
+            return value + suffix if value in names and key.endswith(NAMING) else value
         if isinstance(value, Mapping):
-            return {key: renamed(item) for key, item in value.items()}
+            return {below: renamed(item, below) for below, item in value.items()}
         if isinstance(value, list | tuple):
-            return [renamed(item) for item in value]
+            return [renamed(item, key) for item in value]
         return value
 
     def moved(urns: frozenset[str]) -> frozenset[str]:
