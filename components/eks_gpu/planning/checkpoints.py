@@ -47,6 +47,8 @@ _NOT_A_TARGET: Final = re.compile(
 """Words in names that speak of checkpoints but not of where they are saved."""
 
 _RESUMES: Final = re.compile(r"resume|load[-_.]?(?:latest|last)|auto[-_.]?load", re.IGNORECASE)
+_REFUSES: Final = re.compile(r"(?:no|not|disable|skip)[-_.]?(?:auto[-_.]?)?(?:resume|load)", re.IGNORECASE)
+"""Names of settings that speak of resuming, and of those that say that it is not done."""
 
 
 Settings = tuple[tuple[str, str], ...]
@@ -203,7 +205,11 @@ def _kept(declared: Mapping[str, str]) -> Lapse | None:
 
 def _resumes(declared: Mapping[str, str], settings: Settings, place: View) -> Lapse | None:
     said = declared.get(declarations.RESUMES)
-    told = [value for name, value in settings if _RESUMES.search(name) is not None]
+    told = [
+        _NO_AT_ALL if _REFUSES.match(name) is not None else value
+        for name, value in settings
+        if _RESUMES.search(name) is not None
+    ]
     if said is not None:
         told = [said if said.strip().lower() == _YES else _NO_AT_ALL]
     if not told:

@@ -104,11 +104,11 @@ def _undisturbed(training: Training, stack: Stack) -> float:
         if not pod.asks_gpu or held_by(pod, training.count, stack):
             continue
         said = need(pod.annotations).get(labels.DO_NOT_DISRUPT)
-        shortest = min(shortest, _refusal(said))
+        shortest = min(shortest, refusal(said))
     return shortest
 
 
-def _refusal(said: str | None) -> float:
+def refusal(said: str | None) -> float:
     """Return for how long ``do-not-disrupt`` holds: ``true`` for ever, a duration from the pod's start on."""
     if said == _YES:
         return NEVER

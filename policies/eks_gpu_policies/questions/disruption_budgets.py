@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -44,7 +45,8 @@ class Budget:
         least = quantity(available.removesuffix("%"))
         if least is None:
             return False
-        return least >= (_WHOLE if available.endswith("%") else pods)
+        # Kubernetes rounds a share up: 60 % of two pods are both.
+        return math.ceil(least * pods / _WHOLE if available.endswith("%") else least) >= pods
 
 
 _WHOLE: Final = 100

@@ -9,6 +9,7 @@ from typing import Final
 from eks_gpu.planning.reading import NotKnown, NotKnownError
 from eks_gpu_policies import tokens
 from eks_gpu_policies.program import Program
+from eks_gpu_policies.resource import Resource
 
 _MINOR: Final = re.compile(r"v?(\d+)\.(\d+)")
 _VERSION: Final = "version"
@@ -26,6 +27,16 @@ def kubernetes_version(program: Program) -> tuple[int, int]:
         if found:
             break
     raise NotKnownError(NotKnown("", _VERSION, "which version of Kubernetes the cluster runs"))
+
+
+def in_cluster_component(resource: Resource, program: Program) -> bool:
+    """Return whether a resource is one of those that an ``eks.Cluster`` makes.
+
+    A Kubernetes provider made of its outputs waits for all of the component, and so does whatever uses that provider.
+    Which provider that is, dependencies do not say.
+    """
+    around = (program.by_urn.get(urn) for urn in program.graph.ancestors(resource.urn))
+    return any(one is not None and one.type == tokens.CLUSTER_COMPONENT for one in around)
 
 
 def _versions(program: Program, types: frozenset[str]) -> Iterator[tuple[int, int]]:

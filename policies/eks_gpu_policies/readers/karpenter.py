@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
@@ -81,9 +82,9 @@ def _rules_of(target: Resource, program: Program) -> Iterator[Resource]:
 
 
 def _pattern(rule: Resource) -> View:
-    """Return what a rule listens for; one that is switched off listens for nothing."""
+    """Return what a rule listens for; one that is switched off, or listens to another bus, hears nothing of EC2."""
     view = rule.view
-    if view["state"].text() == "DISABLED" or view["isEnabled"].boolean() is False:
+    if view["state"].text() == "DISABLED" or view["isEnabled"].boolean() is False or not _on_default_bus(view):
         return View({_SOURCE: []}, rule.urn)
     text = view["eventPattern"].text() or ""
     try:
@@ -93,20 +94,43 @@ def _pattern(rule: Resource) -> View:
     return View(data, rule.urn, "eventPattern")
 
 
+def _on_default_bus(rule: View) -> bool:
+    """Return whether a rule listens to the bus that AWS's own services speak on; buses are named by name or ARN."""
+    bus = rule["eventBusName"].text()
+    return bus is None or bus.rpartition("/")[2] == "default"
+
+
 def hears(pattern: View, event: Event) -> bool:
     """Return whether an EventBridge pattern matches an event; what it asks of the event's details is not looked at."""
     return _admits(pattern[_SOURCE], event.source) and _admits(pattern[_DETAIL_TYPE], event.detail_type)
 
 
 def _admits(place: View, value: str) -> bool:
-    """Return whether one of a field's alternatives matches: a value, or ``{"prefix": ...}``. None asks for nothing."""
+    """Return whether one of a field's alternatives matches: a value, or a condition on it. None asks for nothing."""
     if not place.exists:
         return True
     return any(_matches(item, value) for item in place.items())
 
 
 def _matches(item: View, value: str) -> bool:
-    if isinstance(item.data, Mapping):
-        prefix = item["prefix"].text()
-        return prefix is not None and value.startswith(prefix)
-    return item.text() == value
+    if not isinstance(item.data, Mapping):
+        return item.text() == value
+    return any(_meets(value, word, place) for word, place in item.entries())
+
+
+def _meets(value: str, word: str, place: View) -> bool:
+    """Return whether a value meets one of EventBridge's conditions (its user guide, "Comparison operators")."""
+    if word == "anything-but":
+        return value not in (place.texts() or (place.text(),))
+    text = place.text() or ""
+    match word:
+        case "prefix":
+            return value.startswith(text)
+        case "suffix":
+            return value.endswith(text)
+        case "wildcard":
+            return re.fullmatch(".*".join(map(re.escape, text.split("*"))), value) is not None
+        case "equals-ignore-case":
+            return value.lower() == text.lower()
+        case _:
+            return False

@@ -82,6 +82,9 @@ def test_n09_one_rule_may_listen_for_several_events() -> None:
         {"source": ["aws.ec2"]},
         {"source": ["aws.ec2"], "detail-type": [{"prefix": "EC2 "}]},
         {"source": [{"prefix": "aws."}]},
+        {"source": [{"suffix": ".ec2"}], "detail-type": [{"wildcard": "EC2 *"}]},
+        {"source": [{"equals-ignore-case": "AWS.EC2"}], "detail-type": [{"anything-but": "AWS Health Event"}]},
+        {"source": [{"anything-but": ["aws.s3", "aws.sqs"]}]},
     ],
 )
 def test_n09_a_rule_that_asks_for_less_hears_more(pattern: Mapping[str, object]) -> None:
@@ -94,6 +97,12 @@ def test_n09_a_rule_that_asks_for_less_hears_more(pattern: Mapping[str, object])
     [
         {"state": "DISABLED"},
         {"isEnabled": False},
+        {"eventBusName": "custom"},
+        {"eventBusName": "arn:aws:events:us-east-1:123456789012:event-bus/custom"},
+        {"pattern": json.dumps({"source": [{"anything-but": "aws.ec2"}]})},
+        {"pattern": json.dumps({"detail-type": [{"anything-but": [EVENTS["rebalance"].detail_type]}]})},
+        {"pattern": json.dumps({"detail-type": [{"prefix": "AWS"}, {"suffix": "Event"}, {"wildcard": "*Spot*"}]})},
+        {"pattern": json.dumps({"detail-type": [{"equals-ignore-case": "EC2 Spot"}, {"numeric": [">", 1]}]})},
         {"pattern": "no JSON"},
         {"pattern": json.dumps({"source": ["aws.ec2"], "detail-type": ["EC2 Spot"]})},
     ],
@@ -101,6 +110,11 @@ def test_n09_a_rule_that_asks_for_less_hears_more(pattern: Mapping[str, object])
 def test_n09_a_rule_that_is_off_or_listens_for_something_else_is_none(rule: dict[str, object]) -> None:
     deaf = listening("rebalance", **rule)
     assert "Rebalance" in complaint(judge("NODE012", SPOT, karpenter(), *hearing("rebalance"), *deaf))
+
+
+@pytest.mark.parametrize("bus", ["default", "arn:aws:events:us-east-1:123456789012:event-bus/default"])
+def test_n09_the_default_bus_may_be_named(bus: str) -> None:
+    assert passes(judge("NODE012", SPOT, karpenter(), *hearing("rebalance"), *listening("rebalance", eventBusName=bus)))
 
 
 def test_n09_a_rule_without_a_target_is_none() -> None:

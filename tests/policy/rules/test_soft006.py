@@ -82,6 +82,11 @@ def test_g07_a_component_and_the_cluster_that_it_made_are_one() -> None:
     assert complaint(judge(RULE, component, made)).startswith("runs Kubernetes 1.31")
 
 
+@pytest.mark.parametrize(("name", "version"), [(GPU_OPERATOR.name, "25.x"), (KARPENTER.name, "1.x")])
+def test_a_range_says_nothing_about_what_is_installed(name: str, version: str) -> None:
+    assert not judge(RULE, cluster(), chart(name, version)).findings
+
+
 def test_newer_than_the_tables_is_left_open() -> None:
     assert left_open(judge(RULE, cluster("1.38"))) == ["version"]
     assert left_open(judge(RULE, cluster("1.35"), chart(GPU_OPERATOR.name, "v27.1.0"))) == ["version"]

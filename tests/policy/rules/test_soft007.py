@@ -112,6 +112,12 @@ def test_g02_one_of_the_node_groups_is_enough() -> None:
     assert passes(judge(RULE, GROUP, system, release(GPU_OPERATOR.name, system)))
 
 
+def test_g02_groups_inside_of_a_cluster_component_are_there_before_its_provider() -> None:
+    cluster = examples.resource(tokens.CLUSTER_COMPONENT, "ml", {})
+    own = dataclasses.replace(GROUP, parent=cluster.urn)
+    assert passes(judge(RULE, cluster, own, release()))
+
+
 def test_g02_a_stack_without_node_groups_has_nothing_to_wait_for() -> None:
     assert passes(judge(RULE, release(), examples.node_class(), examples.node_pool()))
 

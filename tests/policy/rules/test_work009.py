@@ -185,6 +185,8 @@ def test_w06_a_job_that_begins_from_scratch_fails() -> None:
     refusing = changed(undeclared, COMMAND, ["train.py", "++exp_manager.resume_if_exists=False"])
     assert "does not resume" in complaint(judge("WORK009", refusing))
     assert passes(judge("WORK009", changed(undeclared, COMMAND, ["train.py", "--resume"])))
+    for flag in ("--no-resume", "--no_auto_resume", "--disable-resume"):
+        assert "does not resume" in complaint(judge("WORK009", changed(undeclared, COMMAND, ["train.py", flag])))
 
 
 def test_what_nobody_declares_is_left_open() -> None:

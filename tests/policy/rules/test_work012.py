@@ -105,6 +105,9 @@ def test_w09_a_budget_of_another_namespace_is_none() -> None:
         ({"minAvailable": 1}, 1, False),
         ({"minAvailable": "100%"}, 3, False),
         ({"minAvailable": "50%"}, 2, True),
+        ({"minAvailable": "51%"}, 2, False),
+        ({"minAvailable": "67%"}, 3, False),
+        ({"minAvailable": "66%"}, 3, True),
     ],
 )
 def test_w09_a_budget_that_never_lets_a_server_go_fails(limits: dict[str, object], count: int, works: bool) -> None:
@@ -153,6 +156,10 @@ def test_w09_a_gang_has_a_budget_or_refuses_to_go() -> None:
     assert passes(judge("WORK012", gang(), budget({"matchLabels": {"job": "llama"}}, minAvailable=4)))
     place = "spec.pytorchReplicaSpecs.Worker.template.metadata.annotations"
     assert passes(judge("WORK012", changed(gang(), place, {labels.DO_NOT_DISRUPT: "true"})))
+    assert passes(judge("WORK012", changed(gang(), place, {labels.DO_NOT_DISRUPT: "24h"})))
+    assert "no PodDisruptionBudget" in complaint(
+        judge("WORK012", changed(gang(), place, {labels.DO_NOT_DISRUPT: "false"}))
+    )
 
 
 def test_w09_a_budget_may_select_a_gang_by_the_label_that_its_controller_sets() -> None:

@@ -15,6 +15,7 @@ from eks_gpu.planning.pool import Pool, PoolKind
 from eks_gpu.planning.reading import NotKnown, attempt
 from eks_gpu_policies import charts, examples, tokens
 from eks_gpu_policies.readers import karpenter
+from eks_gpu_policies.readers.cluster import in_cluster_component
 from eks_gpu_policies.readers.node_pools import node_class_of
 from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.rule import Example, Outcome, Problem, Rule, Severity, Subjects, clauses, undecided
@@ -83,15 +84,10 @@ def _home(release: Resource, stack: Stack) -> Iterator[Outcome]:
 
 
 def _can_be_home(pool: Pool, stack: Stack) -> bool:
-    """Return whether a pool is a node group without GPUs.
-
-    The groups inside of an ``eks.Cluster`` are not asked: a Kubernetes provider made of its outputs waits for all of
-    the component, and so does whatever uses that provider. Which provider that is, dependencies do not say.
-    """
+    """Return whether a pool is a node group without GPUs, and not one that is there before any provider."""
     if pool.kind is PoolKind.NODE_POOL or attempt(_buys_gpus, pool) is not False:
         return False
-    around = (stack.by_urn.get(urn) for urn in stack.graph.ancestors(pool.urn))
-    return not any(one is not None and one.type == tokens.CLUSTER_COMPONENT for one in around)
+    return not in_cluster_component(stack.by_urn[pool.urn], stack)
 
 
 def _buys_gpus(pool: Pool) -> bool:

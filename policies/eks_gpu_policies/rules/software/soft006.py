@@ -116,7 +116,7 @@ def _karpenter(version: facts.Version, kubernetes: facts.Minor, release: Resourc
     least = facts.KARPENTER_AT_LEAST.get(kubernetes)
     if least is None:
         yield Undecided("version", f"which Karpenter Kubernetes {_spelled(kubernetes)} needs")
-    elif version < least:
+    elif version < least[: len(version)]:
         yield Problem(
             f"installs Karpenter {_spelled(version)} on Kubernetes {_spelled(kubernetes)}, which needs "
             f"{_spelled(least)} or newer: it stops buying nodes when the API that it was built for goes",
@@ -139,7 +139,7 @@ def _operator(version: facts.Version, kubernetes: facts.Minor, release: Resource
     line = version[:2]
     known = facts.OPERATOR_ON.get(line)
     if known is None:
-        if line > max(facts.OPERATOR_ON):
+        if len(line) < len(kubernetes) or line > max(facts.OPERATOR_ON):
             yield Undecided("version", f"which Kubernetes the GPU Operator {_spelled(line)} runs on")
         else:
             yield Problem(f"installs the GPU Operator {_spelled(version)}, which NVIDIA has given up", urn=release.urn)

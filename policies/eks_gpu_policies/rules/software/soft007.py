@@ -2,7 +2,8 @@
 
 Timeout and atomicity are one condition: an awaited release that gives up before a GPU image is pulled is only half
 installed, unless it is atomic. Whether a release reaches the node groups is asked of those that the stack has; one of
-them is enough, because the first nodes are all that its controllers need.
+them is enough, because the first nodes are all that its controllers need. Nodes of an ``eks.Cluster``'s own are there
+before anything that uses a provider made of its outputs.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from eks_gpu.facts.gpu_software import CLUSTER_POLICY_API, CLUSTER_POLICY_KIND, 
 from eks_gpu.facts.labels import HELM_HOOK, WAIT_FOR
 from eks_gpu.facts.versions import EFA_DEVICE_PLUGIN, GPU_OPERATOR
 from eks_gpu_policies import charts, examples, tokens
+from eks_gpu_policies.readers.cluster import in_cluster_component
 from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.rule import PRODUCTION_ONLY, Example, Outcome, Problem, Rule, Severity, Subjects, clauses
 from eks_gpu_policies.stack import Stack
@@ -67,6 +69,8 @@ def _awaited(release: Resource, stack: Stack) -> Iterator[Outcome]:
 
 def _ordered(release: Resource, stack: Stack) -> Iterator[Outcome]:
     groups = stack.of_type(*_GROUPS)
+    if any(in_cluster_component(group, stack) for group in groups):
+        return
     if groups and stack.graph.before(release.urn).isdisjoint(group.urn for group in groups):
         yield Problem(
             f"installs {charts.name(release)} without depending on a node group of the stack: that there are nodes to "

@@ -13,6 +13,7 @@ from eks_gpu.facts import labels
 from eks_gpu.planning.pod_template import PodTemplate, WorkloadKind
 from eks_gpu.planning.reading import attempt, need
 from eks_gpu_policies import examples, tokens
+from eks_gpu_policies.questions.disruption import refusal
 from eks_gpu_policies.questions.disruption_budgets import budgets, labels_of
 from eks_gpu_policies.questions.scaled import replicas_of
 from eks_gpu_policies.questions.training import training_of
@@ -68,7 +69,7 @@ def _gang(pod: PodTemplate, stack: Stack) -> Iterator[Outcome]:
 
 
 def _refuses(pod: PodTemplate) -> bool:
-    return labels.DO_NOT_DISRUPT in need(pod.annotations)
+    return refusal(need(pod.annotations).get(labels.DO_NOT_DISRUPT)) > 0
 
 
 def _missing(pod: PodTemplate, stack: Stack, message: str) -> Iterator[Outcome]:
