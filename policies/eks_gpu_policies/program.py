@@ -11,7 +11,7 @@ from functools import cached_property, wraps
 from typing import TypeVar, cast
 
 from eks_gpu.planning.graph import Graph
-from eks_gpu.planning.reading import attempt
+from eks_gpu.planning.reading import NotKnown, NotKnownError, attempt
 from eks_gpu_policies import tokens
 from eks_gpu_policies.resource import Resource
 
@@ -31,7 +31,7 @@ class Program:
     def __init__(self, resources: Iterable[Resource]) -> None:
         """Hold ``resources``, the last of each URN."""
         self.by_urn: Mapping[str, Resource] = {resource.urn: resource for resource in resources}
-        self.answers: dict[object, object] = {}
+        self.answers: dict[object, tuple[object, NotKnown | None]] = {}
         """What was asked of all resources together and found once: see :func:`once`."""
         self._computed_from: dict[tuple[str, str, tuple[str, ...]], tuple[Resource, ...]] = {}
         self._named: dict[str, dict[str, list[Resource]]] = {}
@@ -111,12 +111,18 @@ T = TypeVar("T")
 
 
 def once(read: Callable[[P], T]) -> Callable[[P], T]:
-    """Return ``read``, which then does its work once for each program; what it raises is not kept."""
+    """Return ``read``, which then does its work once for each program, ``NotKnownError`` included."""
 
     @wraps(read)
     def answer(program: P) -> T:
         if read not in program.answers:
-            program.answers[read] = read(program)
-        return cast("T", program.answers[read])
+            try:
+                program.answers[read] = read(program), None
+            except NotKnownError as error:
+                program.answers[read] = None, error.what
+        found, missing = program.answers[read]
+        if missing is not None:
+            raise NotKnownError(missing)
+        return cast("T", found)
 
     return answer

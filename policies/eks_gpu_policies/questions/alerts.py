@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 from eks_gpu.planning.alerting import PrometheusRule, RuleSet
@@ -110,6 +111,7 @@ class _Reader:
         self.rules.append(PrometheusRule(rule.source, rule.path, name, alert is not None, query, texts))
 
 
+@lru_cache(maxsize=64)
 def _yaml(text: str) -> Any:  # noqa: ANN401 - whatever the text holds
     """Return what a text of YAML says; None when it is none, as a template may be."""
     import yaml  # noqa: PLC0415 - only stacks with rules as text pay for it

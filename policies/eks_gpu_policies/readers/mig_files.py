@@ -14,7 +14,7 @@ from eks_gpu.planning.pod_template import Container, PodTemplate
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.reading import NotKnown, View, attempt, need
 from eks_gpu_policies import charts
-from eks_gpu_policies.program import Program
+from eks_gpu_policies.program import Program, once
 from eks_gpu_policies.readers.sharing import config_map, parsed
 from eks_gpu_policies.readers.user_data import user_data_of
 from eks_gpu_policies.resource import Resource
@@ -41,6 +41,13 @@ def own_layouts(release: Resource, program: Program) -> LayoutFile | None:
     if not config["name"].exists or config["name"].data == "":
         return None
     return read_layout_file(parsed(config_map(release, config["name"], program).view["data"][MIG_CONFIG_FILE]))
+
+
+@once
+def layout_files(program: Program) -> tuple[LayoutFile | NotKnown, ...]:
+    """Return the layouts of each operator whose MIG manager is given some, or what is not known of them."""
+    found = (attempt(own_layouts, item, program) for item in operators(program))
+    return tuple(file for file in found if file is not None)
 
 
 def default_layout(release: Resource) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from eks_gpu.facts import labels, mig, resources
@@ -98,15 +99,20 @@ def config_map(release: Resource, name: View, program: Program) -> Resource:
 
 def parsed(place: View) -> View:
     """Return what a file of YAML says; nothing when it is none."""
+    text = place.text()
+    return View(None if text is None else _loaded(text), place.source, place.path)
+
+
+@lru_cache(maxsize=64)
+def _loaded(text: str) -> object:
+    """Return the content of a file, which several releases may be given; nobody changes it."""
     # Only a stack that shares GPUs pays for the parser.
     import yaml  # noqa: PLC0415
 
-    text = place.text()
     try:
-        data = None if text is None else yaml.safe_load(text)
+        return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - both are safe
     except (yaml.YAMLError, ValueError):
-        data = None
-    return View(data, place.source, place.path)
+        return None
 
 
 def time_sliced(config: View) -> dict[str, int]:

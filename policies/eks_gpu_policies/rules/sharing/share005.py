@@ -18,10 +18,10 @@ from eks_gpu.planning.placement import tolerates, types_selected
 from eks_gpu.planning.pod_template import PodTemplate, WorkloadKind
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.quantity import quantity
-from eks_gpu.planning.reading import NotKnown, NotKnownError, attempt, need
+from eks_gpu.planning.reading import NotKnown, attempt, need
 from eks_gpu.planning.slices import adds, no_shares, no_slices, profile_of
 from eks_gpu_policies import examples
-from eks_gpu_policies.readers.mig_files import operators, own_layouts
+from eks_gpu_policies.readers.mig_files import layout_files
 from eks_gpu_policies.readers.provisioners import buys_for, claims_devices
 from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.rule import EVERYWHERE, Example, Outcome, Problem, Rule, Severity, Undecided, clauses, undecided
@@ -121,15 +121,11 @@ def _either(*reasons: str | NotKnown | None) -> str | None:
 def _makes(layout: str, profile: str, kind: InstanceType, stack: Stack) -> bool | None:
     """Return whether a layout makes partitions of a profile; None where no file in the stack tells what it is."""
     gpu = mig.MODELS[kind.gpu_model]
-    own = [attempt(own_layouts, item, stack) for item in operators(stack)]
-    for file in own:
-        if isinstance(file, NotKnown):
-            raise NotKnownError(file)
-        if file is not None:
-            wanted = gpu.profile(profile)
-            return any(wanted is not None and _count(wanted, entry.partitions) for entry in file.on(layout, gpu))
-    known = gpu.layout(layout)
     wanted = gpu.profile(profile)
+    own = next(iter(layout_files(stack)), None)
+    if own is not None:
+        return any(wanted is not None and _count(wanted, entry.partitions) for entry in need(own).on(layout, gpu))
+    known = gpu.layout(layout)
     return None if known is None or wanted is None else bool(_count(wanted, known))
 
 
