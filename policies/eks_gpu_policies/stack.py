@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar
 
 from eks_gpu.planning.daemons import Daemon
-from eks_gpu.planning.placement import Placement
+from eks_gpu.planning.placement import Manner, Placement
 from eks_gpu.planning.pod_template import PodTemplate
 from eks_gpu.planning.pool import Overlay, Pool, PoolKind
 from eks_gpu.planning.reading import NotKnown, View, attempt, need
@@ -50,7 +50,8 @@ class Stack(Program):
         self.options = options or Options()
         self.unreadable: list[tuple[str, str]] = []
         """URN of each resource that could not be read, with the kind of error."""
-        self._landing: dict[tuple[str, str], tuple[Pool, ...]] = {}
+        self._landing: dict[Manner, tuple[Pool, ...]] = {}
+        self._lodgers: dict[int, tuple[PodTemplate, ...]] = {}
         self._locations: dict[str, tuple[Location, ...] | NotKnown] = {}
 
     @cached_property
@@ -119,14 +120,18 @@ class Stack(Program):
 
     def landing(self, pod: PodTemplate) -> tuple[Pool, ...]:
         """Return the pools whose taints and labels are known to let a pod onto a GPU node of theirs."""
-        question = (pod.urn, pod.path)
-        if question not in self._landing:
-            self._landing[question] = tuple(pool for pool in self.pools if self.may_land(pod, pool))
-        return self._landing[question]
+        asked = self.places.manner(pod)
+        if asked not in self._landing:
+            self._landing[asked] = tuple(pool for pool in self.pools if self.may_land(pod, pool))
+        return self._landing[asked]
 
     def lodgers(self, pool: Pool) -> tuple[PodTemplate, ...]:
         """Return the pods that are known to be let onto a GPU node of a pool."""
-        return tuple(self._lodgers.get(pool.urn, ()))
+        door = self.places.door(pool)
+        # Pools that are alike share a door, and so their lodgers.
+        if id(door) not in self._lodgers:
+            self._lodgers[id(door)] = tuple(pod for pod in self.pods if self.may_land(pod, pool))
+        return self._lodgers[id(door)]
 
     @cached_property
     def daemons(self) -> tuple[Daemon, ...]:
@@ -143,14 +148,6 @@ class Stack(Program):
         """URNs of what is there before a custom resource that counts as made only when it says so."""
         gates = (resource for resource in self.resources if attempt(waits_for, resource) is True)
         return frozenset[str]().union(*(self.graph.before(gate.urn) for gate in gates))
-
-    @cached_property
-    def _lodgers(self) -> Mapping[str, list[PodTemplate]]:
-        found: dict[str, list[PodTemplate]] = {}
-        for pod in self.pods:
-            for pool in self.landing(pod):
-                found.setdefault(pool.urn, []).append(pod)
-        return found
 
     @cached_property
     def places(self) -> Places:

@@ -41,14 +41,26 @@ class Places:
 
     def lets_on(self, pod: PodTemplate, pool: Pool) -> bool:
         """Return whether taints and labels of a pool are known to let a pod onto a GPU node of it."""
+        return self.door(pool).admits(self.manner(pod)) is True
+
+    def manner(self, pod: PodTemplate) -> Manner:
+        """Return what a pod tolerates and selects."""
         key = pod.urn, pod.path
-        asked = self._manners.get(key)
-        if asked is None:
-            asked = self._manners[key] = manner(pod)
-        door = self._doors.get(pool.urn)
-        if door is None:
-            door = self._doors[pool.urn] = self._doors_alike.setdefault(self._content(pool), Door(pool))
-        return door.admits(asked) is True
+        found = self._manners.get(key)
+        if found is None:
+            found = self._manners[key] = manner(pod)
+        return found
+
+    def door(self, pool: Pool) -> Door:
+        """Return the taints and labels of a pool; pools that differ in nothing but their names share one."""
+        found = self._doors.get(pool.urn)
+        if found is None:
+            content = self._content(pool)
+            found = self._doors_alike.get(content)
+            if found is None:
+                found = self._doors_alike[content] = Door(pool)
+            self._doors[pool.urn] = found
+        return found
 
     def placed(self, pod: PodTemplate, pool: Pool) -> Placement:
         """Return where in a pool a pod can run, or the first reason why not, or what would have to be known."""
