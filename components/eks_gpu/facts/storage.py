@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 SOURCE = (
@@ -92,6 +92,16 @@ PROVISIONER_ANNOTATION = "volume.kubernetes.io/storage-provisioner"
 PROVISIONED_BY_ANNOTATION = "pv.kubernetes.io/provisioned-by"
 """On a volume that was made for a claim: by whom."""
 
-EBS_SLOW_MIB_PER_SECOND: Mapping[str, int] = MappingProxyType({"gp2": 128, "standard": 40, "st1": 20, "sc1": 6})
-"""What a volume of 500 GiB or less of the other types may count on (the same guide, "Amazon EBS volume types"): gp2 has
-250 MiB/s from 334 GiB on, st1 and sc1 earn 40 and 12 MiB/s for each TiB. io1 and io2 follow their IOPS."""
+_GP2_SLOW_UP_TO_GIB = 170
+
+EBS_OLDER_MIB_PER_SECOND: Mapping[str, Callable[[float], float]] = MappingProxyType(
+    {
+        "gp2": lambda gib: 128 if gib <= _GP2_SLOW_UP_TO_GIB else 250,
+        "standard": lambda _gib: 40,
+        "st1": lambda gib: min(500.0, 40 * gib / 1024),
+        "sc1": lambda gib: min(192.0, 12 * gib / 1024),
+    }
+)
+"""What a volume of so many GiB of the older types may count on (the same guide, "Amazon EBS volume types"): gp2 has 250
+MiB/s above 170 GiB, below 334 GiB as long as its credits last; the two for throughput earn theirs with their size. io1
+and io2 follow their IOPS."""

@@ -174,11 +174,11 @@ def _image_volume(pool: Pool) -> float:
     family = need(need(pool.image).family)
     if family is None:
         raise NotKnownError(NotKnown(pool.urn, "image", "on which device somebody's own image keeps images"))
-    mapped = image_volume(pool, family).mapped
+    volume = image_volume(pool, family)
+    mapped = volume.mapped
     kind = None if mapped is None else need(mapped.type)
-    slow = storage.EBS_SLOW_MIB_PER_SECOND.get(kind or _GP3)
-    if slow is not None:
-        return volume_bytes_per_second(slow)
+    if kind in storage.EBS_OLDER_MIB_PER_SECOND:
+        return volume_bytes_per_second(storage.EBS_OLDER_MIB_PER_SECOND[kind](volume.gib))
     if kind not in {None, _GP3}:
         raise NotKnownError(NotKnown(pool.urn, "volumeType", "its speed follows its IOPS"))
     said = None if mapped is None else need(mapped.throughput_mib)

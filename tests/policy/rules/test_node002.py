@@ -30,19 +30,43 @@ def test_n08_a_gp3_volume_with_throughput_passes(throughput: int) -> None:
 @pytest.mark.parametrize("throughput", [125, 249])
 def test_n08_a_slow_gp3_volume_fails_with_the_seconds_of_a_pull(throughput: int) -> None:
     message = complaint(judge("NODE002", *group(throughput=throughput)))
-    assert f"/dev/xvda, gp3 at {throughput} MiB/s" in message
+    assert f"/dev/xvda (gp3): at its {throughput} MiB/s" in message
 
 
 def test_n01_an_image_of_15_gb_takes_114_seconds_by_default_and_29_when_advised() -> None:
     message = complaint(judge("NODE002", *group(throughput=None)))
     assert message == (
-        "keeps images on /dev/xvda, gp3 without a throughput at 125 MiB/s: writing 15 GB takes 114 s, 29 s at 500 MiB/s"
+        "keeps images on /dev/xvda (gp3 without a throughput): at its 125 MiB/s an image of 15 GB is written in 114 s "
+        "on every new node, at 500 MiB/s in 29 s"
     )
 
 
-@pytest.mark.parametrize("kind", ["gp2", "standard", "st1", "sc1"])
-def test_n08_other_slow_types_fail_whatever_their_throughput_says(kind: str) -> None:
-    assert f"/dev/xvda, {kind} at" in complaint(judge("NODE002", *group(volumeType=kind, throughput=None)))
+@pytest.mark.parametrize(
+    ("kind", "size", "speed"),
+    [
+        ("gp2", 170, "128"),
+        ("gp2", 171, "250"),
+        ("gp2", 1000, "250"),
+        ("standard", 500, "40"),
+        ("st1", 512, "20"),
+        ("st1", 10240, "400"),
+        ("sc1", 512, "6"),
+        ("sc1", 16384, "192"),
+    ],
+)
+def test_n08_older_types_fail_with_the_speed_of_their_size_whatever_their_throughput_says(
+    kind: str, size: int, speed: str
+) -> None:
+    message = complaint(judge("NODE002", *group(size=size, volumeType=kind, throughput=1000)))
+    assert f"/dev/xvda ({kind}, {size} GiB): at its {speed} MiB/s" in message
+
+
+def test_n08_an_older_type_fails_though_nobody_knows_its_size() -> None:
+    template = unknown(group(volumeType="gp2")[0], "blockDeviceMappings.0.ebs.volumeSize")
+    expected = "keeps images on /dev/xvda (gp2): gp3 at 500 MiB/s writes an image of 15 GB in 29 s"
+    assert complaint(judge("NODE002", template, examples.node_group(template))) == expected
+    restored, nodes = group(volumeType="gp2", volumeSize=None, snapshotId="snap-1")
+    assert complaint(judge("NODE002", restored, nodes)) == expected
 
 
 @pytest.mark.parametrize("kind", ["io1", "io2"])
@@ -51,9 +75,30 @@ def test_volumes_that_follow_their_iops_are_nobodys_mistake(kind: str) -> None:
 
 
 def test_an_unmapped_volume_is_as_slow_as_it_comes() -> None:
-    assert "the default volume without a throughput at 125 MiB/s" in complaint(
-        judge("NODE002", examples.node_group(diskSize=200))
+    report = judge("NODE002", examples.node_group(diskSize=200))
+    assert "(the default volume without a throughput): at its 125 MiB/s" in complaint(report)
+    assert "in the place of diskSize, which knows no speed" in report.findings[0].fix
+
+
+def test_n08_the_remedy_names_the_place_the_device_and_the_value() -> None:
+    (slow,) = judge("NODE002", *group(throughput=None)).findings
+    assert slow.fix.startswith("map /dev/xvda in the launch template as gp3 with throughput 500 (at least 250;")
+    assert "diskSize" not in slow.fix
+    node_class = examples.node_class(
+        amiSelectorTerms=[{"alias": "bottlerocket@v1.66.0"}], blockDeviceMappings=[disk("/dev/xvdb")]
     )
+    (slow,) = judge("NODE002", node_class, examples.node_pool()).findings
+    assert slow.fix.startswith("map /dev/xvdb in the EC2NodeClass as gp3 with throughput 500")
+    assert "(instanceStorePolicy: RAID0)" in slow.fix
+    template, nodes = group(throughput=None)
+    without = judge(
+        "NODE002", template, changed(changed(nodes, "instanceTypes", ["g5g.xlarge"]), "amiType", "AL2023_ARM_64_NVIDIA")
+    )
+    assert "NVMe" not in without.findings[0].fix
+
+
+def test_a_throughput_of_nothing_never_ends() -> None:
+    assert "is written in an eternity" in complaint(judge("NODE002", *group(throughput=0)))
 
 
 def test_a_volume_without_a_type_is_as_fast_as_its_throughput() -> None:
@@ -81,7 +126,9 @@ def test_an_image_of_ones_own_passes_with_a_fast_volume_fails_with_slow_ones_and
     fast = examples.node_class(**CUSTOM, blockDeviceMappings=[disk("/dev/sda1", throughput=500), disk("/dev/sdb")])
     assert passes(judge("NODE002", fast, examples.node_pool()))
     slow = examples.node_class(**CUSTOM, blockDeviceMappings=[disk("/dev/sda1"), disk("/dev/sdb", volumeType="gp2")])
-    assert "no volume of more than 128 MiB/s" in complaint(judge("NODE002", slow, examples.node_pool()))
+    assert "the fastest is gp2, 100 GiB: at its 128 MiB/s" in complaint(judge("NODE002", slow, examples.node_pool()))
+    one = examples.node_class(**CUSTOM, blockDeviceMappings=[disk("/dev/sda1"), disk("/dev/sdb", volumeType="io2")])
+    assert passes(judge("NODE002", one, examples.node_pool()))
     bare = examples.node_class(**CUSTOM, blockDeviceMappings=[])
     assert left_open(judge("NODE002", bare, examples.node_pool())) == ["amiType or amiFamily"]
 
