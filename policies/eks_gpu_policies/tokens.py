@@ -96,6 +96,11 @@ _KUBERNETES: Final = "kubernetes:"
 _PATCH: Final = "Patch"
 
 
+def custom(kind: str) -> str:
+    """Return the token of a kind that is spelled with its API: ``karpenter.sh/v1:NodePool``."""
+    return f"{_KUBERNETES}{kind}"
+
+
 def is_kubernetes(token: str) -> bool:
     """Return whether a token is of a Kubernetes object (or of something that makes some)."""
     return token.startswith(_KUBERNETES)

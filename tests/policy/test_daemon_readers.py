@@ -207,6 +207,22 @@ def test_no_version_or_several_are_not_known(resources: tuple[Resource, ...]) ->
     assert around.complete is bool(resources)
 
 
+@pytest.mark.parametrize(
+    "bringer",
+    [
+        examples.resource("kubernetes:yaml/v2:ConfigGroup", "manifests", {"files": ["*.yaml"]}),
+        examples.release("mine", "../platform", None),
+        examples.release("flux", "flux2", "2.17.0"),
+        examples.resource("kubernetes:helm.toolkit.fluxcd.io/v2:HelmRelease", "gpu", {"spec": {}}),
+    ],
+)
+def test_what_is_put_into_a_cluster_unseen_leaves_it_incomplete(bringer: Resource) -> None:
+    assert not Stack((cluster("1.35"), bringer)).daemon_reach.circumstances.complete
+    assert Stack(
+        (cluster("1.35"), examples.release("dns", "external-dns", "1.19.0"))
+    ).daemon_reach.circumstances.complete
+
+
 # --- what is asked for all that are alike ----------------------------------------------------------------------------
 
 

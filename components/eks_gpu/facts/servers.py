@@ -28,5 +28,8 @@ TRITON_GRPC_PORT = 8001
 TRITON_METRICS_PORT = 8002
 
 VLLM_COMMAND = ("vllm", "serve")
+VLLM_STACK = "vllm-stack"
+"""vLLM's own chart (vllm-project/production-stack @00c38d1 helm/values.yaml): its servers name the RuntimeClass nvidia
+unless ``servingEngineSpec.runtimeClassName`` says otherwise."""
 HF_TOKEN_KEY = "token"  # noqa: S105 - the key inside a Secret, not a secret
 """Key of a Secret under which servers look for the hub's token."""

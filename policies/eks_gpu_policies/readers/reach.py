@@ -16,7 +16,7 @@ from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.reading import NotKnown, NotKnownError, attempt, need
 from eks_gpu_policies import charts, tokens
 from eks_gpu_policies.program import Program
-from eks_gpu_policies.readers.cluster import kubernetes_version
+from eks_gpu_policies.readers.cluster import brings_unseen, kubernetes_version
 from eks_gpu_policies.readers.daemons import unknown_charts
 
 _REPAIR_GATE: Final = ("settings", "featureGates", KARPENTER_GATE)
@@ -60,7 +60,9 @@ class DaemonReach:
         """What else decides which labels nodes get."""
         return Circumstances(
             kubernetes=attempt(kubernetes_version, self._program),
-            complete=not self._manifests_only and bool(self._program.of_type(*sorted(tokens.CLUSTERS))),
+            complete=not self._manifests_only
+            and bool(self._program.of_type(*sorted(tokens.CLUSTERS)))
+            and not brings_unseen(self._program),
         )
 
     @cached_property

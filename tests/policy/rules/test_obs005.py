@@ -119,6 +119,8 @@ def test_m01_repair_without_the_agent_repairs_no_gpu() -> None:
 
 def test_m01_in_a_cluster_made_elsewhere_the_agent_may_be_there() -> None:
     assert left_open(judge(RULE, pool(repaired=True))) == ["eks-node-monitoring-agent"]
+    delivery = examples.release("argo", "argo-cd", "9.1.0")
+    assert left_open(judge(RULE, CLUSTER, delivery, pool(repaired=True))) == ["eks-node-monitoring-agent"]
 
 
 def test_nobody_repairs_and_nobody_watches_is_not_this_rules() -> None:

@@ -76,6 +76,40 @@ def test_g01_a_class_that_nothing_makes_rejects_its_pods() -> None:
     assert "which nothing in the stack makes" in complaint(judge("SOFT001", cluster, pod()))
 
 
+@pytest.mark.parametrize(
+    "bringer",
+    [
+        examples.resource("kubernetes:yaml/v2:ConfigFile", "manifests", {"file": "runtime-class.yaml"}),
+        examples.release("mine", "./charts/gpu-nodes", None),
+        examples.release("argo", "argo-cd", "9.1.0"),
+        examples.resource("kubernetes:argoproj.io/v1alpha1:Application", "platform", {"spec": {}}),
+    ],
+)
+def test_g01_what_brings_things_that_are_not_seen_may_bring_the_class(bringer: Resource) -> None:
+    assert "runtimeClassName" in left_open(judge("SOFT001", plugin(), bringer))
+
+
+def test_g01_a_bundle_that_the_engine_has_expanded_hides_nothing() -> None:
+    bundle = examples.resource("kubernetes:yaml/v2:ConfigFile", "manifests", {"file": "monitoring.yaml"})
+    inside = dataclasses.replace(examples.resource("kubernetes:core/v1:Namespace", "x", {}), parent=bundle.urn)
+    assert "which nothing in the stack makes" in complaint(judge("SOFT001", plugin(), bundle, inside))
+    known = examples.release("exporter", "./charts/dcgm-exporter", None)
+    assert "which nothing in the stack makes" in complaint(judge("SOFT001", plugin(), known))
+
+
+def test_g01_vllms_chart_names_the_class_by_default() -> None:
+    def stack(**values: object) -> Resource:
+        return examples.release("vllm", "vllm-stack", "0.1.7", values=values)
+
+    cluster = examples.resource("aws:eks/cluster:Cluster", "ml", {})
+    assert "uses the RuntimeClass nvidia, which nothing in the stack makes" in complaint(
+        judge("SOFT001", cluster, stack())
+    )
+    assert passes(judge("SOFT001", cluster, stack(servingEngineSpec={"runtimeClassName": ""})))
+    assert left_open(judge("SOFT001", stack())) == ["runtimeClassName"]
+    assert left_open(judge("SOFT001", cluster, stack(servingEngineSpec=UNKNOWN))) != []
+
+
 def test_g01_a_stack_of_workloads_alone_may_find_the_class_in_its_cluster() -> None:
     assert left_open(judge("SOFT001", pod())) == ["runtimeClassName"]
     assert left_open(judge("SOFT001", examples.node_pool(), pod())) == ["runtimeClassName"]

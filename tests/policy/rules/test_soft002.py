@@ -124,6 +124,8 @@ def test_g02_in_a_cluster_made_elsewhere_an_owner_may_be_there_unless_the_operat
     exporter = examples.release("exporter", DCGM_EXPORTER.name, DCGM_EXPORTER.version)
     assert left_open(judge(RULE, exporter, pool())) == ["GPU software"]
     assert "nobody offers the GPUs" in complaint(judge(RULE, operator(devicePlugin={"enabled": False}), pool()))
+    manifests = examples.resource("kubernetes:yaml/v2:ConfigFile", "plugin", {"file": "plugin.yaml"})
+    assert "GPU software" in left_open(judge(RULE, CLUSTER, exporter, manifests, pool()))
 
 
 def test_pools_without_any_gpu_software_are_left_open() -> None:

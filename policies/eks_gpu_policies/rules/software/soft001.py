@@ -13,20 +13,31 @@ from typing import Final
 
 from eks_gpu.facts.ami import AmiFamily
 from eks_gpu.facts.gpu_software import RUNTIME_CLASS, RUNTIME_HANDLER
+from eks_gpu.facts.servers import VLLM_STACK
 from eks_gpu.facts.versions import DCGM_EXPORTER, GPU_OPERATOR, NVIDIA_DEVICE_PLUGIN
 from eks_gpu.planning.pod_template import PodTemplate
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.reading import NotKnown, View, attempt, need
 from eks_gpu_policies import charts, examples, tokens
+from eks_gpu_policies.readers.cluster import brings_unseen
 from eks_gpu_policies.readers.sharing import SHARING_CHARTS, config_map
 from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.rule import Example, Outcome, Problem, Rule, Severity, Subjects, Undecided, clauses, undecided
 from eks_gpu_policies.stack import Stack, Whole
 
 _CHART_VALUES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {NVIDIA_DEVICE_PLUGIN.name: ("runtimeClassName",), DCGM_EXPORTER.name: ("runtimeClassName",)}
+    {
+        NVIDIA_DEVICE_PLUGIN.name: ("runtimeClassName",),
+        DCGM_EXPORTER.name: ("runtimeClassName",),
+        VLLM_STACK: ("servingEngineSpec", "runtimeClassName"),
+    }
 )
-"""Charts whose pods name a RuntimeClass when the value at this path does; both leave it empty by default."""
+"""Charts whose pods name a RuntimeClass when the value at this path does."""
+_BY_DEFAULT: Final[Mapping[str, str]] = MappingProxyType({VLLM_STACK: RUNTIME_CLASS})
+"""What it says where nothing is said; nothing where the chart is not among these."""
+
+_NODE_SOFTWARE: Final = (*sorted(SHARING_CHARTS), DCGM_EXPORTER.name)
+"""Charts of those who set up a cluster: what they need is made by the same stack, or by nobody."""
 
 _PLUGIN: Final = "plugin"
 
@@ -106,7 +117,10 @@ def _family(pool: Pool) -> object:
 
 def _chart_user(release: Resource, operator: _Operator, stack: Stack) -> Iterator[Outcome]:
     path = _CHART_VALUES.get(charts.name(release) or "")
-    name = charts.values(release).at(*path).text() if path else None
+    if path is None:
+        return
+    place = charts.values(release).at(*path)
+    name = place.text() if place.exists else _BY_DEFAULT.get(charts.name(release) or "")
     if name:
         yield from _user(_User(release, name), operator, stack)
 
@@ -139,7 +153,8 @@ def _ordered(user: _User, owner: Resource, stack: Stack) -> Iterator[Outcome]:
 
 
 def _missing(user: _User, stack: Stack) -> Iterator[Outcome]:
-    if not stack.options.manifests_only and (_gpu_releases(stack) or stack.of_type(*sorted(tokens.CLUSTERS))):
+    is_home = charts.releases(stack, *_NODE_SOFTWARE) or stack.of_type(*sorted(tokens.CLUSTERS))
+    if is_home and not stack.options.manifests_only and not brings_unseen(stack):
         yield Problem(
             f"uses the RuntimeClass {user.runtime_class}, which nothing in the stack makes: its pods are rejected",
             urn=user.resource.urn,
