@@ -90,9 +90,11 @@ class UserData:
 
 HIGH: Final = "imageGCHighThresholdPercent"
 LOW: Final = "imageGCLowThresholdPercent"
+BOTTLEROCKETS: Final = ("image-gc-high-threshold-percent", "image-gc-low-threshold-percent")
+"""How Bottlerocket spells the two."""
 _SPELLINGS: Final = {
-    HIGH: ("image-gc-high-threshold", "image-gc-high-threshold-percent"),
-    LOW: ("image-gc-low-threshold", "image-gc-low-threshold-percent"),
+    HIGH: ("image-gc-high-threshold", BOTTLEROCKETS[0]),
+    LOW: ("image-gc-low-threshold", BOTTLEROCKETS[1]),
 }
 
 

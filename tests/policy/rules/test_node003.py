@@ -8,7 +8,8 @@ import pytest
 
 from eks_gpu_policies import examples
 from eks_gpu_policies.resource import Resource
-from tests.support.judging import complaint, judge, left_open, not_concerned, passes, unknown
+from eks_gpu_policies.rules import BY_ID
+from tests.support.judging import changed, complaint, judge, left_open, not_concerned, passes, unknown
 
 
 def config(**kubelet: object) -> str:
@@ -30,8 +31,43 @@ def test_n02_thresholds_in_a_node_config_pass() -> None:
 def test_n02_a_volume_of_100_gib_without_thresholds_fails_with_the_kubelets_own() -> None:
     message = complaint(judge("NODE003", *group(None)))
     assert message == (
-        "has 100 GiB for images and removes old ones from 85 % full only, down to 80 %, the kubelet's defaults"
+        "removes unused images only when its 100 GiB for images are 85 % full, the kubelet's default, and stops at "
+        "80 %: 5 GiB more, at 90 %, and pods are evicted, while a single image takes 15 GB"
     )
+
+
+def test_n02_what_is_left_until_pods_are_evicted_is_said() -> None:
+    late = complaint(judge("NODE003", *group(config(imageGCHighThresholdPercent=89, imageGCLowThresholdPercent=60))))
+    assert "are 89 % full and stops at 60 %: 1 GiB more, at 90 %" in late
+    too_late = complaint(judge("NODE003", *group(config(imageGCHighThresholdPercent=90))))
+    assert too_late.endswith("are 90 % full and stops at 80 %: pods are evicted before that, at 90 %")
+
+
+def test_n02_the_remedy_names_the_place_and_the_spelling() -> None:
+    def fix(*resources: Resource) -> str:
+        return judge("NODE003", *resources).findings[0].fix
+
+    start = "set imageGCHighThresholdPercent to 80 or less and imageGCLowThresholdPercent below it, to 60 say, in "
+    assert fix(*group(None)).startswith(f"{start}kubelet.config of a NodeConfig in the user data, as")
+    by_class = fix(examples.node_class(kubelet={}), examples.node_pool())
+    assert by_class.startswith(f"{start}kubelet of the EC2NodeClass, as")
+    template, nodes = group(None)
+    bottlerocket = fix(template, changed(nodes, "amiType", "BOTTLEROCKET_x86_64_NVIDIA"))
+    assert bottlerocket.startswith("set image-gc-high-threshold-percent to 80 or less")
+    assert "settings.kubernetes" in bottlerocket
+    ended = fix(template, changed(nodes, "amiType", "AL2_x86_64_GPU"))
+    assert ended == BY_ID["NODE003"].fix
+
+
+def test_n02_thresholds_pass_whatever_the_size_and_a_size_that_is_not_known_leaves_the_rest_open() -> None:
+    template, nodes = group(config(imageGCHighThresholdPercent=80, imageGCLowThresholdPercent=60))
+    size = "blockDeviceMappings.0.ebs.volumeSize"
+    assert passes(judge("NODE003", unknown(template, size), nodes))
+    assert left_open(judge("NODE003", unknown(group(None)[0], size), nodes)) == [
+        "blockDeviceMappings[0].ebs.volumeSize"
+    ]
+    restored = changed(changed(group(None)[0], size, None), "blockDeviceMappings.0.ebs.snapshotId", "snap-1")
+    assert left_open(judge("NODE003", restored, nodes)) == ["volumeSize"]
 
 
 @pytest.mark.parametrize(("size", "fails"), [(199, True), (200, False)])
@@ -48,8 +84,10 @@ def test_n02_the_first_threshold_is_80_at_most_and_the_second_below_it(high: int
 
 def test_n02_an_end_above_the_beginning_keeps_the_kubelet_from_starting() -> None:
     message = complaint(judge("NODE003", *group(config(imageGCHighThresholdPercent=75))))
-    assert "from" not in message
-    assert "starts to remove images at 75 % and stops at 80 %" in message
+    assert message == (
+        "starts to remove images at 75 % and stops at 80 %: the kubelet refuses to start unless the second is below "
+        "the first"
+    )
 
 
 def test_n02_an_ec2_node_class_says_it_for_karpenters_nodes_and_wins_over_user_data() -> None:
@@ -58,7 +96,7 @@ def test_n02_an_ec2_node_class_says_it_for_karpenters_nodes_and_wins_over_user_d
     told = config(imageGCHighThresholdPercent=80, imageGCLowThresholdPercent=60)
     assert passes(judge("NODE003", examples.node_class(userData=told, kubelet={}), examples.node_pool()))
     late = examples.node_class(userData=told, kubelet={"imageGCHighThresholdPercent": 90})
-    assert "from 90 % full" in complaint(judge("NODE003", late, examples.node_pool()))
+    assert "are 90 % full" in complaint(judge("NODE003", late, examples.node_pool()))
 
 
 def test_n02_bottlerocket_says_it_in_toml() -> None:
@@ -72,7 +110,7 @@ def test_n02_local_disks_count_as_what_holds_images() -> None:
     raid = examples.node_class(instanceStorePolicy="RAID0", kubelet={})
     assert passes(judge("NODE003", raid, examples.node_pool()))
     small = examples.node_pool(types=("g4dn.xlarge",))
-    assert "has 116 GiB for images" in complaint(judge("NODE003", raid, small))
+    assert "its 116 GiB for images" in complaint(judge("NODE003", raid, small))
 
 
 def test_an_image_of_ones_own_may_have_it_built_in() -> None:
