@@ -60,8 +60,8 @@ WHOLE: Final = (
     "test_sound_programs.py",
     "test_strangers.py",
 )
-"""Of ``tests/policy``: what puts whole programs to every rule, or starts processes. A change is to be noticed by the tests
-of its own rule or reader; these would be run for every change, and hide that none is there."""
+"""Of ``tests/policy``: what puts whole programs to every rule, or starts processes. A change is to be noticed by the
+tests of its own rule or reader; these would be run for every change, and hide that none is there."""
 
 SETTINGS: Final = f"""
 [tool.mutmut]
