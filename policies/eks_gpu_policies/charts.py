@@ -11,6 +11,8 @@ from eks_gpu_policies import tokens
 from eks_gpu_policies.program import Program, once
 from eks_gpu_policies.resource import Resource
 
+_FILES: Final = "valueYamlFiles"
+"""Where a release or chart names files of values. What it says itself goes before theirs."""
 _LOCAL: Final = (".", "/", "~")
 _ARCHIVES: Final = (".tgz", ".tar.gz")
 _ARCHIVE: Final = re.compile(r"(?:-v?\d+\.\d+[^/]*)?\.(?:tgz|tar\.gz)$")
@@ -32,8 +34,14 @@ def is_local(chart: str) -> bool:
 
 
 def values(release: Resource) -> View:
-    """Return the values a release is given, over the chart's own defaults."""
-    return release.view["values"]
+    """Return the values a release is given, over the chart's own defaults.
+
+    Files of values are not read: where there are some, what is not said beside them is not known.
+    """
+    said, files = release.view["values"], release.view[_FILES].data
+    if files is None or (isinstance(files, list | tuple) and not files):
+        return said
+    return View({} if said.data is None else said.data, said.source, said.path, partial=True)
 
 
 def releases(program: Program, *names: str) -> tuple[Resource, ...]:

@@ -9,8 +9,9 @@ SOURCE = (
 CHECKED = "2026-11-21"
 
 GPU = "nvidia.com/gpu"
-GPU_SHARED = "nvidia.com/gpu.shared"
-"""What a shared GPU is advertised as when the sharing configuration says ``renameByDefault``."""
+SHARED_SUFFIX = ".shared"
+"""What ends the name of a GPU's or a slice's shares when the sharing configuration says ``renameByDefault``."""
+GPU_SHARED = GPU + SHARED_SUFFIX
 
 MIG_PREFIX = "nvidia.com/mig-"
 EFA = "vpc.amazonaws.com/efa"

@@ -78,7 +78,8 @@ def may_advertise(node: Mapping[str, str], instance: InstanceType, resource: str
     gpu = mig.MODELS.get(instance.gpu_model)
     if gpu is None:
         return False
-    return gpu.layout(layout) is None or resource in advertised(instance, Partitions(layout))
+    slices = resource.removesuffix(resources.SHARED_SUFFIX)
+    return gpu.layout(layout) is None or slices in advertised(instance, Partitions(layout))
 
 
 def _some(counts: Mapping[str, int]) -> dict[str, int]:

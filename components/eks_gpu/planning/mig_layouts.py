@@ -98,12 +98,20 @@ def _is_id(part: str) -> bool:
     return part.isdecimal() and int(part) in mig.PROFILE_IDS
 
 
-def creation_defects(commands: Iterable[tuple[str, ...]], gpus: Sequence[mig.MigGpu | None]) -> Iterator[str]:
-    """Yield what is wrong with commands that make partitions, where none of the GPU models they may run on has room."""
+def creation_defects(commands: Iterable[tuple[str, ...]], kinds: Sequence[InstanceType]) -> Iterator[str]:
+    """Yield what is wrong with commands that make partitions, where none of the types they may run on has room.
+
+    Without types nobody knows the model, and a command is judged by what no GPU with seven slices can hold.
+    """
     for wanted in commands:
-        reasons = [creation_obstacle(wanted, gpu) for gpu in gpus]
-        if reasons and all(reasons):
+        reasons = [_creation_obstacle_on(kind, wanted) for kind in kinds] or [creation_obstacle(wanted, None)]
+        if all(reasons):
             yield f"makes partitions by nvidia-smi mig -cgi {','.join(wanted)}: {reasons[0]}"
+
+
+def _creation_obstacle_on(kind: InstanceType, wanted: Iterable[str]) -> str | None:
+    gpu = mig.MODELS.get(kind.gpu_model)
+    return f"the {kind.gpu_name} of {kind.name} has no MIG" if gpu is None else creation_obstacle(wanted, gpu)
 
 
 def settings_defects(profiles: tuple[str, ...] | None, kinds: Iterable[InstanceType]) -> Iterator[str]:

@@ -17,8 +17,8 @@ LayoutOf = Callable[[str, InstanceType], bool | None]
 
 
 def profile_of(resource: str) -> str:
-    """Return the profile that the resource of a slice is named after."""
-    return resource.removeprefix(resources.MIG_PREFIX)
+    """Return the profile that the resource of a slice, or of a renamed share of one, is named after."""
+    return resource.removeprefix(resources.MIG_PREFIX).removesuffix(resources.SHARED_SUFFIX)
 
 
 def types_with(pool: Pool, profile: str) -> tuple[InstanceType, ...]:
@@ -36,8 +36,8 @@ def no_profile(pool: Pool, profile: str) -> str:
             alike = [each.name for each in gpu.profiles if each.name.partition(".")[0] == slices]
             instead = f" (it has {' and '.join(alike)})" if alike else ""
             return f"buys the {kind.gpu_name} of {kind.name}, which has no profile {profile}{instead}"
-    names = ", ".join(sorted({kind.gpu_name for kind in pool.gpu_types})) or "GPUs"
-    return f"buys {names}, which have no MIG"
+    names = sorted({kind.gpu_name for kind in pool.gpu_types})
+    return f"buys {', '.join(names) or 'GPUs'}, which {'has' if len(names) == 1 else 'have'} no MIG"
 
 
 def no_slices(pool: Pool, resource: str, makes: LayoutOf) -> str | None:

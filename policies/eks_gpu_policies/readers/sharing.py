@@ -18,7 +18,7 @@ from eks_gpu.facts.versions import GPU_OPERATOR, NVIDIA_DEVICE_PLUGIN
 from eks_gpu.planning.pod_template import PodTemplate
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.quantity import quantity
-from eks_gpu.planning.reading import NotKnownError, View, need
+from eks_gpu.planning.reading import NotKnownError, View, attempt, need
 from eks_gpu_policies import charts, tokens
 from eks_gpu_policies.program import Program
 from eks_gpu_policies.resource import Resource
@@ -150,7 +150,15 @@ def said_strategy(release: Resource, file: View) -> str | None:
     return values["migStrategy"].text() or file.at("flags", "migStrategy").text()
 
 
-def looks_shared(source: Resource) -> bool:
+def loose_files(program: Program) -> tuple[Resource, ...]:
+    """Return the ConfigMaps that speak of shared GPUs and are read by no release of the stack."""
+    releases = charts.releases(program, *sorted(SHARING_CHARTS))
+    read = {found.urn for item in releases if isinstance(found := attempt(map_of, item, program), Resource)}
+    maps = program.of_type(tokens.CONFIG_MAP)
+    return tuple(item for item in maps if item.urn not in read and attempt(_looks_shared, item) is True)
+
+
+def _looks_shared(source: Resource) -> bool:
     """Return whether a ConfigMap speaks of shared GPUs, whoever reads it."""
     texts = (place.data for _, place in source.view["data"].entries())
     return any(

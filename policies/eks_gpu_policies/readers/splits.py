@@ -25,6 +25,8 @@ _NO_STRATEGY: Final = "none"
 """The plugin's ``migStrategy`` where its values say nothing: partitions are not looked for."""
 _SHARING: Final = frozenset({"devicePlugin", "mig", "migManager"})
 """Parts of a ClusterPolicy that decide how GPUs are shared."""
+BOTTLEROCKET_SLICES: Final = "time-slicing"
+"""What Bottlerocket calls ``timeSlicing``."""
 _WAYS: Final = ("mps", "timeSlicing")
 """How shares are made; where both are configured, MPS wins."""
 
@@ -55,11 +57,9 @@ def installations(program: Program) -> tuple[Installation, ...]:
 
 def split_of(pool: Pool, plugins: tuple[Installation, ...], program: Program) -> Split:
     """Return how a pool's GPUs are split; raise ``NotKnownError`` when what splits them is not in the stack."""
-    family = attempt(lambda: need(need(pool.image).family))
-    if family is AmiFamily.BOTTLEROCKET:
-        settings = user_data_of(pool, program).settings["kubelet-device-plugins"]["nvidia"]
-        if settings["enabled"].boolean() is not False:
-            return _of_bottlerocket(settings)
+    settings = _bottlerocket_settings(pool, program)
+    if settings is not None:
+        return _of_bottlerocket(settings)
     if any(map(_changes_sharing, program.of_type(tokens.CLUSTER_POLICY))):
         raise NotKnownError(NotKnown(pool.urn, "device plugin", "its configuration is changed in the ClusterPolicy"))
     splits = [_of_plugin(pool, plugin) for plugin in plugins]
@@ -81,14 +81,26 @@ def _of_plugin(pool: Pool, plugin: Installation) -> Split:
     layout = _layout(pool, plugin)
     if layout not in {None, mig.ALL_DISABLED}:
         strategy = _strategy(plugin, config)
+        if config is not None and any(map(_is_of_slices, _entries(config))):
+            raise NotKnownError(NotKnown(pool.urn, "device plugin", "it shares slices of GPUs, which is not counted"))
         if strategy != _NO_STRATEGY:
             return Partitions(layout or "", strategy)
     return next(_shares(config), None) if config is not None else None
 
 
+def _entries(config: View) -> Iterator[View]:
+    for way in _WAYS:
+        yield from config.at("sharing", way, "resources").items()
+
+
+def _is_of_slices(entry: View) -> bool:
+    return (entry["name"].text() or "").startswith(resources.MIG_PREFIX)
+
+
 def _layout(pool: Pool, plugin: Installation) -> str | None:
+    """Return the layout of a pool's nodes: by label, else the operator's default for nodes that MIG is possible on."""
     said = need(pool.labels).get(labels.MIG_CONFIG)
-    if said is not None or not plugin.by_operator:
+    if said is not None or not plugin.by_operator or not any(kind.mig_capable for kind in pool.gpu_types):
         return said
     return charts.values(plugin.release).at("migManager", "config", "default").text()
 
@@ -116,13 +128,35 @@ def _of_bottlerocket(settings: View) -> Split:
     if settings["device-partitioning-strategy"].text() == "mig":
         profiles = [place.text() for _, place in settings.at("mig", "profile").entries()]
         return Partitions(_layout_name(profiles[0] or ""), mig.SINGLE) if profiles else None
+    shared = _shared_by(settings)
+    return None if shared is None else shared[1]
+
+
+def _shared_by(settings: View) -> tuple[str, Shares] | None:
     way = settings["device-sharing-strategy"].text()
-    shared = settings[way] if way in {"time-slicing", "mps"} else View(None, "")
+    shared = settings[way] if way in {BOTTLEROCKET_SLICES, "mps"} else View(None, "")
     replicas = shared["replicas"].integer()
-    if replicas is None or replicas <= 1:
+    if way is None or replicas is None or replicas <= 1:
         return None
     renamed = shared["rename-by-default"].boolean() is True
-    return Shares(replicas, resources.GPU_SHARED if renamed else resources.GPU)
+    return way, Shares(replicas, resources.GPU_SHARED if renamed else resources.GPU)
+
+
+def bottlerocket_shares(pool: Pool, program: Program) -> tuple[str, Shares] | None:
+    """Return how the settings of a pool's Bottlerocket share its GPUs, after the way; None where they do not.
+
+    Raises ``NotKnownError`` where the settings are not known.
+    """
+    settings = _bottlerocket_settings(pool, program)
+    return None if settings is None else _shared_by(settings)
+
+
+def _bottlerocket_settings(pool: Pool, program: Program) -> View | None:
+    """Return the settings of the device plugin that Bottlerocket brings; None where it is off, or for other images."""
+    if attempt(lambda: need(need(pool.image).family)) is not AmiFamily.BOTTLEROCKET:
+        return None
+    settings = user_data_of(pool, program).settings["kubelet-device-plugins"]["nvidia"]
+    return None if settings["enabled"].boolean() is False else settings
 
 
 def _layout_name(profile: str) -> str:

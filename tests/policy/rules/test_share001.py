@@ -12,6 +12,7 @@ from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.rule import Level
 from tests.support.judging import changed, complaint, judge, left_open, messages, not_concerned, passes
 
+TEMPLATE_CLASS = "spec.template.spec.nodeClassRef.name"
 WHOLE = "version: v1\n"
 MPS = "version: v1\nsharing: {mps: {resources: [{name: nvidia.com/gpu, replicas: 4}]}}\n"
 
@@ -157,6 +158,19 @@ def test_g03_a_pool_that_names_no_configuration_of_these_fails() -> None:
     assert "which is not among default, slices: the plugin does not start there" in complaint(report)
 
 
+@pytest.mark.parametrize("release", [plugin(), operator()])
+def test_g03_a_pool_that_names_a_configuration_of_a_plugin_without_any_fails(release: Resource) -> None:
+    report = judge("SHARE001", release, pool(config="slices"), pool("other"))
+    assert list(messages(report)) == ["g5"]
+    assert complaint(report).startswith("names the configuration slices by its label")
+    assert complaint(report).endswith("the label does nothing, and its GPUs stay whole")
+    assert passes(judge("SHARE001", release, plugin({"default": WHOLE, "slices": sliced()}), pool(config="slices")))
+    told = examples.resource(tokens.CLUSTER_POLICY, "policy", {"spec": {"devicePlugin": {"config": {"name": "x"}}}})
+    assert passes(judge("SHARE001", release, told, pool(config="slices")))
+    elsewhere = plugin(config={"name": "elsewhere"})
+    assert left_open(judge("SHARE001", release, elsewhere, pool(config="slices"))) == ["values.config.name"]
+
+
 def test_g03_the_operators_strategy_wins_over_a_flag() -> None:
     flagged = sliced(more="flags: {migStrategy: mixed}\n")
     message = complaint(judge("SHARE001", operator({"any": flagged}, "any"), pool()))
@@ -180,8 +194,23 @@ def test_g03_two_shares_are_not_twice_as_much(rename: str, resource: str) -> Non
     asking = examples.deployment(examples.container(resources={"limits": {resource: "2"}}))
     tolerant = changed(asking, "spec.template.spec.tolerations", [{"key": resources.GPU, "operator": "Exists"}])
     report = judge("SHARE001", release, pool(kind="g5.12xlarge"), tolerant)
-    assert complaint(report).startswith(f"llm asks 2 {resource}, of which g5 makes several of one GPU")
+    assert complaint(report).startswith(f"asks 2 {resource}, of which g5 makes several of one GPU")
     assert passes(judge("SHARE001", release, pool(kind="g5.12xlarge"), examples.deployment()))
+
+
+def test_g03_two_shares_of_bottlerockets_own_plugin_are_not_twice_as_much() -> None:
+    plugins = "settings.kubelet-device-plugins.nvidia"
+    data = f'[{plugins}]\ndevice-sharing-strategy = "time-slicing"\n[{plugins}.time-slicing]\nreplicas = 4\n'
+    nodes = examples.node_class("g5", amiSelectorTerms=[{"alias": "bottlerocket@v1.50.0"}], userData=data)
+    both = (nodes, pool(kind="g5.12xlarge"), changed(pool("other", kind="g5.12xlarge"), TEMPLATE_CLASS, "g5"))
+    two = examples.deployment(examples.container(resources={"limits": {resources.GPU: "2"}}))
+    report = judge("SHARE001", *both, two)
+    assert list(messages(report)) == ["llm"]
+    assert complaint(report).startswith("asks 2 nvidia.com/gpu, of which g5 makes several")
+    assert passes(judge("SHARE001", *both, examples.deployment()))
+    whole = changed(nodes, "spec.userData", data.replace("4", "1"))
+    assert not_concerned(judge("SHARE001", whole, *both[1:], two))
+    assert left_open(judge("SHARE001", changed(nodes, "spec.userData", UNKNOWN), *both[1:2], two)) == ["spec.userData"]
 
 
 def test_g03_a_pod_that_may_also_have_whole_gpus_passes() -> None:

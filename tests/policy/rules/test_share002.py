@@ -106,6 +106,42 @@ def test_g03_a_config_map_is_found_by_what_the_values_were_computed_from() -> No
     assert "time-slices" in complaint(judge("SHARE002", CONFIG, release, pool()))
 
 
+@pytest.mark.parametrize(
+    ("way", "workload", "fails"),
+    [("time-slicing", "inference", True), ("time-slicing", "development", False), ("mps", "inference", False)],
+)
+def test_g04_bottlerockets_own_settings_time_slice_too(way: str, workload: str, fails: bool) -> None:
+    plugins = "settings.kubelet-device-plugins.nvidia"
+    data = f'[{plugins}]\ndevice-sharing-strategy = "{way}"\n[{plugins}.{way}]\nreplicas = 4\n'
+    nodes = examples.node_class("g5", amiSelectorTerms=[{"alias": "bottlerocket@v1.50.0"}], userData=data)
+    report = judge("SHARE002", nodes, pool(workload))
+    if fails:
+        assert complaint(report).startswith(f"time-slices the GPUs of g5 (4 pods on one {resources.GPU}), which serves")
+    else:
+        assert not report.findings
+    assert left_open(judge("SHARE002", changed(nodes, "spec.userData", UNKNOWN), pool(workload))) == ["spec.userData"]
+
+
+def test_g04_a_configuration_that_nobody_in_the_stack_reads_is_left_open() -> None:
+    assert left_open(judge("SHARE002", CONFIG, pool())) == ["data"]
+    assert not_concerned(judge("SHARE002", changed(CONFIG, "data.default", WHOLE), pool()))
+    assert not_concerned(judge("SHARE002", changed(CONFIG, "data.default", SLICED.replace("timeSlicing", "mps"))))
+
+
+def test_g04_time_sliced_slices_have_an_answer_of_their_own() -> None:
+    sliced = SLICED.replace(resources.GPU, resources.mig("1g.5gb"))
+    message = complaint(judge("SHARE002", plugin(map={"default": sliced}), pool(kind="p4d.24xlarge")))
+    assert message.endswith("which serves inference; give each server a slice of its own")
+
+
+def test_files_of_values_leave_open_what_is_not_said_beside_them() -> None:
+    by_file = changed(plugin(), "valueYamlFiles", ["values.yaml"])
+    assert left_open(judge("SHARE002", by_file, pool())) == ["values.config.map"]
+    assert passes(judge("SHARE002", changed(plugin(), "valueYamlFiles", []), pool()))
+    beside = changed(plugin(map={"default": SLICED}, default="default", name=""), "valueYamlFiles", ["values.yaml"])
+    assert "time-slices" in complaint(judge("SHARE002", beside, pool()))
+
+
 def test_it_is_off_in_dev_and_advice_in_staging() -> None:
     program = (plugin(map={"default": SLICED}), pool())
     assert not judge("SHARE002", *program, environment=Environment.DEV).rules

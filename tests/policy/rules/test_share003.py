@@ -36,7 +36,7 @@ def server(**annotations: str) -> Resource:
 
 def test_g03_ten_shares_of_a_t4_are_too_small() -> None:
     message = complaint(judge("SHARE003", plugin({"default": shared(10)}), pool()))
-    assert message == "makes 10 shares of a t4 with 16384 MiB: 1638 MiB a share, less than 4096"
+    assert message == "makes 10 shares of a t4 with 16384 MiB: 1638 MiB a share, less than 4096 MiB"
 
 
 @pytest.mark.parametrize(("replicas", "enough"), [(4, True), (5, False)])
@@ -110,6 +110,19 @@ def test_the_operators_shares_count_too() -> None:
     values = {"devicePlugin": {"config": {"data": {"any": shared(10)}, "default": "any"}}}
     operator = examples.release("operator", GPU_OPERATOR.name, GPU_OPERATOR.version, values=values)
     assert "1638 MiB a share" in complaint(judge("SHARE003", operator, pool()))
+
+
+def test_g03_shares_of_bottlerockets_own_plugin_count_without_a_release() -> None:
+    def rocket(data: object) -> Resource:
+        return examples.node_class("gpus", amiSelectorTerms=[{"alias": "bottlerocket@v1.50.0"}], userData=data)
+
+    plugins = "settings.kubelet-device-plugins.nvidia"
+    ten = f'[{plugins}]\ndevice-sharing-strategy = "mps"\n[{plugins}.mps]\nreplicas = 10\n'
+    assert "1638 MiB a share" in complaint(judge("SHARE003", rocket(ten), pool()))
+    assert passes(judge("SHARE003", rocket(ten.replace("10", "4")), pool()))
+    assert not_concerned(judge("SHARE003", rocket(ten.replace("10", "1")), pool()))
+    assert not_concerned(judge("SHARE003", rocket(f"[{plugins}]\nenabled = false\n"), pool()))
+    assert left_open(judge("SHARE003", rocket(UNKNOWN), pool())) == ["spec.userData"]
 
 
 def test_whole_gpus_and_pools_without_a_plugin_are_not_concerned() -> None:

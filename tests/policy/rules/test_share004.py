@@ -211,6 +211,35 @@ def test_g05_partitions_made_by_a_pod_must_fit(made: str, fits: bool) -> None:
     assert passes(report) if fits else "compute slices" in complaint(report)
 
 
+@pytest.mark.parametrize(("kind", "fits"), [("g5.xlarge", False), ("p4d.24xlarge", True)])
+def test_g04_partitions_made_on_gpus_without_mig_fail(kind: str, fits: bool) -> None:
+    template = examples.launch_template("lt", userData="#!/bin/bash\nnvidia-smi mig -cgi 19,19 -C\n")
+    booted = judge("SHARE004", template, examples.node_group(template, "mig", instanceTypes=[kind], labels={}))
+    box = {"name": "mig", "image": "nvidia/cuda:12.8.1-base-ubuntu24.04", "command": ["nvidia-smi mig -cgi 19,19 -C"]}
+    spec = {"containers": [box], "tolerations": [{"operator": "Exists"}]}
+    made = judge("SHARE004", examples.resource("kubernetes:core/v1:Pod", "mig", {"spec": spec}), pool(None, kind))
+    for report in (booted, made):
+        assert passes(report) if fits else complaint(report).endswith("the a10g of g5.xlarge has no MIG")
+
+
+def test_g04_the_layout_of_nodes_that_name_none_must_exist_where_mig_is_possible() -> None:
+    by_default = operator(mig.MIXED, default="all-1g.5gb")
+    assert passes(judge("SHARE004", by_default, pool(None)))
+    assert passes(judge("SHARE004", by_default, pool(None, "g5.xlarge")))
+    assert passes(judge("SHARE004", by_default, pool("all-1g.10gb", "p5.48xlarge")))
+    report = judge("SHARE004", by_default, pool(None, "p5.48xlarge"))
+    assert complaint(report).startswith("gives mig the MIG layout all-1g.5gb by default, which the h100 of p5.48xlarge")
+    assert report.findings[0].resource == "operator"
+    unlike = operator(mig.SINGLE, default="all-balanced")
+    assert "by default with 3 profiles, but strategy single" in complaint(judge("SHARE004", unlike, pool(None)))
+    assert left_open(judge("SHARE004", by_default, changed(pool(None), "labels", UNKNOWN))) == ["labels", "labels"]
+
+
+def test_g04_a_pool_is_not_told_again_that_the_file_has_no_layouts() -> None:
+    found = messages(judge("SHARE004", file("mig-configs: ["), pool("team")))
+    assert list(found) == ["operator"]
+
+
 def test_without_an_operator_only_names_that_speak_of_profiles_are_judged() -> None:
     assert passes(judge("SHARE004", pool("all-1g.5gb")))
     assert "has not" in complaint(judge("SHARE004", pool("all-4g.40gb")))

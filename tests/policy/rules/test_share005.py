@@ -78,7 +78,7 @@ def test_g04_a_static_pool_does() -> None:
     ("kind", "layout", "reason"),
     [
         ("p4d.24xlarge", "all-4g.20gb", "buys the a100 of p4d.24xlarge, which has no profile 4g.40gb (it has 4g.20gb)"),
-        ("g5.48xlarge", "all-4g.40gb", "buys a10g, which have no MIG"),
+        ("g5.48xlarge", "all-4g.40gb", "buys a10g, which has no MIG"),
         ("p4de.24xlarge", "all-1g.10gb", "has the layout all-1g.10gb, which makes no 4g.40gb"),
         ("p4de.24xlarge", None, "is not partitioned: no label nvidia.com/mig.config names a layout"),
         ("p4de.24xlarge", "all-disabled", "is not partitioned: no label nvidia.com/mig.config names a layout"),
@@ -141,7 +141,7 @@ def test_g04_only_pools_that_let_the_pod_on_count() -> None:
 def test_g04_a_pod_that_taints_keep_off_is_another_rules() -> None:
     shy = changed(slice_of("1g.5gb"), "spec.template.spec.tolerations", [])
     assert passes(judge("SHARE005", MIXED, group(), shy))
-    assert "have no MIG" in complaint(judge("SHARE005", MIXED, group("g5.xlarge", None), shy))
+    assert "has no MIG" in complaint(judge("SHARE005", MIXED, group("g5.xlarge", None), shy))
 
 
 def test_g04_layouts_of_ones_own_are_read() -> None:
@@ -214,6 +214,37 @@ def test_g04_training_across_slices_has_no_nccl(owner: str) -> None:
     assert "asks 2 slices of GPUs for training" in complaint(judge("SHARE005", MIXED, group(), two))
     assert passes(judge("SHARE005", MIXED, group(), pod(resources.mig("1g.5gb"), 1, owner)))
     assert passes(judge("SHARE005", MIXED, group(), pod(resources.mig("1g.5gb"), 2)))
+
+
+def test_g04_shares_of_slices_are_left_open() -> None:
+    """The plugin's documentation slices partitions, too; under a name of their own or not, nobody counts them here."""
+    entry = f"    - name: {resources.mig('1g.5gb')}\n      replicas: 2\n"
+    text = f"version: v1\nsharing:\n  timeSlicing:\n    renameByDefault: true\n    resources:\n{entry}"
+    values = {"mig": {"strategy": mig.MIXED}, "devicePlugin": {"config": {"data": {"a": text}, "default": "a"}}}
+    release = examples.release("operator", GPU_OPERATOR.name, GPU_OPERATOR.version, values=values)
+    for name in (resources.mig("1g.5gb"), resources.mig("1g.5gb") + ".shared"):
+        assert left_open(judge("SHARE005", release, group(), pod(name))) == ["device plugin"]
+        assert not judge("WORK001", release, group(), pod(name)).findings
+    assert "which has no profile 4g.40gb" in complaint(
+        judge("SHARE005", release, group(), pod(resources.mig("4g.40gb") + ".shared"))
+    )
+
+
+def test_g04_a_default_layout_is_for_gpus_that_have_mig() -> None:
+    values = {"mig": {"strategy": mig.SINGLE}, "migManager": {"config": {"default": "all-1g.5gb"}}}
+    release = examples.release("operator", GPU_OPERATOR.name, GPU_OPERATOR.version, values=values)
+    assert passes(judge("SHARE005", release, pool("g5.12xlarge", None), pod(resources.GPU, 5)))
+    assert "(8 on pool)" in complaint(judge("SHARE005", release, pool("p4d.24xlarge", None), pod(resources.GPU, 9)))
+
+
+def test_each_finding_has_a_remedy_of_its_own() -> None:
+    def fix(*program: Resource) -> str:
+        return judge("SHARE005", *program).findings[0].fix
+
+    assert "mig.strategy" in fix(MIXED, pool(), slice_of("1g.5gb"))
+    assert "renameByDefault" in fix(renamed("true"), pool("g5.xlarge", None), pod(resources.GPU_SHARED))
+    assert "Karpenter 1.15 or newer" in fix(karpenter("1.15.1"), pool("g5.xlarge", None), claiming())
+    assert fix(SINGLE, pool(), pod(resources.GPU, 9)).startswith("ask no more than one node has whole GPUs")
 
 
 def test_unset_and_unknown() -> None:

@@ -168,6 +168,7 @@ def _partitions_by_label(pool: Pool, kind: InstanceType) -> Iterator[tuple[str, 
     if layout is not None and gpu.layout(layout) is not None:
         for name, count in advertised(kind, Partitions(layout)).items():
             yield name, _exactly(count)
+            yield name + resources.SHARED_SUFFIX, Room(0, PLENTY)
         return
     for profile in gpu.profiles:
         yield resources.mig(profile.name), Room(0, gpu.most(profile) * kind.gpu_count)

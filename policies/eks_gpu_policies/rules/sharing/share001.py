@@ -26,45 +26,56 @@ from eks_gpu_policies.readers.sharing import (
     PluginConfigs,
     choice_of,
     discovers,
-    looks_shared,
+    loose_files,
     map_of,
     named_files,
     plugin_configs,
     said_strategy,
     several_asked,
 )
+from eks_gpu_policies.readers.splits import bottlerocket_shares
 from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.rule import EVERYWHERE, Example, Outcome, Problem, Rule, Severity, Subjects, clauses
 from eks_gpu_policies.stack import Stack
+from eks_gpu_policies.subjects import POOL_TYPES
 
+_Subject = Resource | Pool
 _NOT_A_STRATEGY: Final = "none"
 
 
-def _sources(stack: Stack) -> Iterator[Resource]:
-    """Yield the releases that run the plugin, and the ConfigMaps with files of it, whoever reads them."""
+def _sources(stack: Stack) -> Iterator[_Subject]:
+    """Yield what runs the plugin: releases, else Bottlerocket's own settings; and files of it, whoever reads them."""
     releases = [item for item in stack.of_type(*sorted(tokens.HELM)) if attempt(_runs_the_plugin, item) is not False]
-    yield from releases
-    read = {found.urn for item in releases if isinstance(found := attempt(map_of, item, stack), Resource)}
-    for source in stack.of_type(tokens.CONFIG_MAP):
-        if source.urn in read or attempt(looks_shared, source) is True:
-            yield source
+    yield from releases or stack.pools
+    maps = [found for item in releases if isinstance(found := attempt(map_of, item, stack), Resource)]
+    yield from {found.urn: found for found in (*maps, *loose_files(stack))}.values()
+
+
+def _concerned(source: _Subject, stack: Stack) -> bool:
+    if isinstance(source, Pool):
+        return bottlerocket_shares(source, stack) is not None and stack.is_gpu_pool(source)
+    return tokens.whole(source.type) not in tokens.HELM or _runs_the_plugin(source)
 
 
 def _runs_the_plugin(release: Resource) -> bool:
     return charts.name(release) in SHARING_CHARTS
 
 
-def _check(source: Resource, stack: Stack) -> Iterator[Outcome]:
-    if tokens.whole(source.type) not in tokens.HELM:
+def _check(source: _Subject, stack: Stack) -> Iterator[Outcome]:
+    if isinstance(source, Pool):
+        yield from clauses(*(_greedy(pod, stack) for pod in stack.lodgers(source) if stack.landing(pod)[0] is source))
+    elif tokens.whole(source.type) in tokens.HELM:
+        yield from _release(source, stack)
+    else:
         yield from _files(named_files(source))
-        return
-    if not _runs_the_plugin(source):
-        return
+
+
+def _release(source: Resource, stack: Stack) -> Iterator[Outcome]:
     configs = plugin_configs(source, stack)
     yield from clauses(
         _files(configs.files) if configs.inline else (),
         _default(source, configs, stack),
-        *(_named_by(pool, configs) for pool in stack.gpu_pools if configs.files),
+        *(_named_by(pool, configs) for pool in stack.gpu_pools if configs.files or _nobody_has_files(stack)),
         *(_mps(source, name, file, configs, stack) for name, file in configs.files.items()),
         *(_strategy(source, name, file, configs, stack) for name, file in configs.files.items()),
         *(_greedy(pod, stack) for pod in _askers(stack)),
@@ -119,12 +130,28 @@ def _all_choose(stack: Stack) -> bool:
 
 def _named_by(pool: Pool, configs: PluginConfigs) -> Iterator[Outcome]:
     name = choice_of(pool)
-    if name is not None and name not in configs.files:
+    if name is None or name in configs.files:
+        return
+    if not configs.files:
         yield Problem(
-            f"{pool.name} names the configuration {name} by its label {labels.DEVICE_PLUGIN_CONFIG}, which is not "
+            f"names the configuration {name} by its label {labels.DEVICE_PLUGIN_CONFIG}, and the plugin "
+            "is given no configurations: the label does nothing, and its GPUs stay whole",
+            urn=pool.urn,
+            fix=f"give the chart a configuration {name}, or remove the label",
+        )
+    else:
+        yield Problem(
+            f"names the configuration {name} by its label {labels.DEVICE_PLUGIN_CONFIG}, which is not "
             f"among {_names(configs)}: the plugin does not start there",
             urn=pool.urn,
         )
+
+
+def _nobody_has_files(stack: Stack) -> bool:
+    """Return whether the plugin is known to be given no configurations: by no release, and by nobody afterwards."""
+    found = [attempt(plugin_configs, item, stack) for item in charts.releases(stack, *sorted(SHARING_CHARTS))]
+    given = any(isinstance(configs, NotKnown) or configs.files for configs in found)
+    return not given and not stack.of_type(tokens.CLUSTER_POLICY)
 
 
 def _mps(release: Resource, name: str, file: View, configs: PluginConfigs, stack: Stack) -> Iterator[Outcome]:
@@ -177,14 +204,14 @@ def _greedy(pod: PodTemplate, stack: Stack) -> Iterator[Outcome]:
     name, pieces = asked
     if all(isinstance(split, Shares) and split.resource == name for split in splits):
         yield Problem(
-            f"{pod.name} asks {pieces} {name}, of which {pools[0].name} makes several of one GPU: it is refused, or "
+            f"asks {pieces} {name}, of which {pools[0].name} makes several of one GPU: it is refused, or "
             "gets no more than one share",
             urn=pod.urn,
             fix="ask for one; take a pool with whole GPUs for more",
         )
 
 
-def _release(config: str) -> Resource:
+def _example(config: str) -> Resource:
     return examples.release(
         "device-plugin",
         NVIDIA_DEVICE_PLUGIN.name,
@@ -207,8 +234,10 @@ RULE: Final = Rule(
     fix="write the file as NVIDIA documents it, with a default; DevicePlugin and GpuOperator write it from settings",
     lessons=("G03",),
     levels=EVERYWHERE,
-    looks_at=Subjects[Resource]("sharing configurations", tokens.HELM | {tokens.CONFIG_MAP}, _sources),
+    looks_at=Subjects[_Subject](
+        "sharing configurations", POOL_TYPES | tokens.HELM | {tokens.CONFIG_MAP}, _sources, _concerned
+    ),
     check=_check,
-    failing=Example((_release(_SLICED.format("resource", resources.GPU)), examples.node_pool())),
-    passing=Example((_release(_SLICED.format("resources", resources.GPU)), examples.node_pool())),
+    failing=Example((_example(_SLICED.format("resource", resources.GPU)), examples.node_pool())),
+    passing=Example((_example(_SLICED.format("resources", resources.GPU)), examples.node_pool())),
 )

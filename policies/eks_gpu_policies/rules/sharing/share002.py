@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from eks_gpu.facts import labels, mig, resources
@@ -12,7 +12,15 @@ from eks_gpu.planning.pod_template import PodTemplate, WorkloadKind
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.reading import attempt, need
 from eks_gpu_policies import charts, examples, tokens
-from eks_gpu_policies.readers.sharing import SHARING_CHARTS, PluginConfigs, plugin_configs, time_sliced
+from eks_gpu_policies.readers.sharing import (
+    SHARING_CHARTS,
+    PluginConfigs,
+    loose_files,
+    named_files,
+    plugin_configs,
+    time_sliced,
+)
+from eks_gpu_policies.readers.splits import BOTTLEROCKET_SLICES, bottlerocket_shares
 from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.rule import (
     Example,
@@ -28,13 +36,37 @@ from eks_gpu_policies.rule import (
     undecided,
 )
 from eks_gpu_policies.stack import Stack
+from eks_gpu_policies.subjects import POOL_TYPES
+
+_Subject = Resource | Pool
 
 
-def _runs_the_plugin(release: Resource, _stack: Stack) -> bool:
-    return charts.name(release) in SHARING_CHARTS
+def _sources(stack: Stack) -> Iterator[_Subject]:
+    yield from stack.of_type(*sorted(tokens.HELM))
+    yield from stack.pools
+    yield from loose_files(stack)
 
 
-def _check(release: Resource, stack: Stack) -> Iterator[Outcome]:
+def _concerned(source: _Subject, stack: Stack) -> bool:
+    if isinstance(source, Pool):
+        shared = bottlerocket_shares(source, stack)
+        return shared is not None and shared[0] == BOTTLEROCKET_SLICES and stack.is_gpu_pool(source)
+    if tokens.whole(source.type) in tokens.HELM:
+        return charts.name(source) in SHARING_CHARTS
+    return any(map(time_sliced, named_files(source).values()))
+
+
+def _check(source: _Subject, stack: Stack) -> Iterator[Outcome]:
+    if isinstance(source, Pool):
+        shared = bottlerocket_shares(source, stack)
+        yield from () if shared is None else _sliced(source, {resources.GPU: shared[1].replicas}, stack)
+    elif tokens.whole(source.type) in tokens.HELM:
+        yield from _release(source, stack)
+    else:
+        yield Undecided("data", "it time-slices GPUs, and which nodes get it is not said here")
+
+
+def _release(release: Resource, stack: Stack) -> Iterator[Outcome]:
     configs = plugin_configs(release, stack)
     if not any(time_sliced(config) for config in configs.files.values()):
         return
@@ -46,13 +78,14 @@ def _check(release: Resource, stack: Stack) -> Iterator[Outcome]:
 
 def _pool(pool: Pool, configs: PluginConfigs, stack: Stack) -> Iterator[Outcome]:
     config = configs.of_pool(pool)
-    sliced = {} if config is None else time_sliced(config)
-    if not sliced:
-        return
-    reason = _inference(pool, stack)
+    yield from () if config is None else _sliced(pool, time_sliced(config), stack)
+
+
+def _sliced(pool: Pool, sliced: Mapping[str, int], stack: Stack) -> Iterator[Outcome]:
+    reason = _inference(pool, stack) if sliced else None
     if reason is not None:
         shares = ", ".join(f"{replicas} pods on one {name}" for name, replicas in sliced.items())
-        yield Problem(f"time-slices the GPUs of {pool.name} ({shares}), {reason}; {_instead(pool)}")
+        yield Problem(f"time-slices the GPUs of {pool.name} ({shares}), {reason}; {_instead(pool, sliced)}")
 
 
 def _inference(pool: Pool, stack: Stack) -> str | None:
@@ -80,13 +113,15 @@ def _serves(pod: PodTemplate) -> bool:
     return need(pod.kind) is WorkloadKind.INFERENCE
 
 
-def _instead(pool: Pool) -> str:
+def _instead(pool: Pool, sliced: Iterable[str]) -> str:
+    if all(name.startswith(resources.MIG_PREFIX) for name in sliced):
+        return "give each server a slice of its own"
     if all(item.mig_capable for item in pool.gpu_types) and pool.gpu_types:
         return "its GPUs can be partitioned by MIG instead"
     return f"its GPUs have no MIG: {mig.WITHOUT_MIG}"
 
 
-def _release(pool_config: str) -> Resource:
+def _example(pool_config: str) -> Resource:
     config = f"version: {DEVICE_PLUGIN_CONFIG_VERSION}\n{pool_config}"
     return examples.release(
         "device-plugin",
@@ -109,13 +144,10 @@ RULE: Final = Rule(
     fix="partition by MIG where the GPU has it; else give each server a whole GPU, or limit its share by MPS",
     lessons=("G04",),
     levels=Levels(dev=Level.DISABLED, staging=Level.ADVISORY, prod=Level.MANDATORY),
-    looks_at=Subjects[Resource](
-        "releases of the device plugin and the GPU Operator",
-        tokens.HELM,
-        lambda stack: stack.of_type(*sorted(tokens.HELM)),
-        _runs_the_plugin,
+    looks_at=Subjects[_Subject](
+        "sharing configurations", POOL_TYPES | tokens.HELM | {tokens.CONFIG_MAP}, _sources, _concerned
     ),
     check=_check,
-    failing=Example((_release(_SLICED), examples.node_pool())),
-    passing=Example((_release(""), examples.node_pool())),
+    failing=Example((_example(_SLICED), examples.node_pool())),
+    passing=Example((_example(""), examples.node_pool())),
 )

@@ -22,6 +22,7 @@ from eks_gpu.planning.quantity import quantity
 from eks_gpu.planning.reading import attempt, need
 from eks_gpu_policies import charts, examples, tokens
 from eks_gpu_policies.readers.sharing import SHARING_CHARTS, PluginConfigs, plugin_configs
+from eks_gpu_policies.readers.splits import bottlerocket_shares
 from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.rule import PRODUCTION_ONLY, Example, Outcome, Problem, Rule, Severity, Subjects, clauses
 from eks_gpu_policies.stack import Stack
@@ -32,16 +33,14 @@ _MIB_PER_GIB: Final = 1024
 
 
 def _shares(pool: Pool, stack: Stack) -> bool:
-    """Return whether a pool's GPUs are shared, as far as the stack says; without a plugin in it, nothing does."""
-    return _installs_the_plugin(stack) and stack.is_gpu_pool(pool) and isinstance(need(pool.split), Shares)
-
-
-def _installs_the_plugin(stack: Stack) -> bool:
-    return bool(_releases(stack))
+    """Return whether a pool's GPUs are shared, as far as the stack says; without a plugin, only Bottlerocket does."""
+    if not stack.is_gpu_pool(pool) or not (any(_releases(stack)) or bottlerocket_shares(pool, stack)):
+        return False
+    return isinstance(need(pool.split), Shares)
 
 
 def _releases(stack: Stack) -> tuple[Resource, ...]:
-    return charts.releases(stack, *SHARING_CHARTS)
+    return charts.releases(stack, *sorted(SHARING_CHARTS))
 
 
 def _check(pool: Pool, stack: Stack) -> Iterator[Outcome]:
@@ -59,7 +58,7 @@ def _size(pool: Pool, stack: Stack) -> Iterator[Outcome]:
     if needed > share:
         yield Problem(f"{made}, and {pod} declares or names a model of {needed} MiB")
     elif share < stack.options.smallest_share_mib:
-        yield Problem(f"{made}, less than {stack.options.smallest_share_mib}")
+        yield Problem(f"{made}, less than {stack.options.smallest_share_mib} MiB")
 
 
 def _memory(kind: InstanceType) -> int:

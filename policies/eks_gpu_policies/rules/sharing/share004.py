@@ -16,16 +16,18 @@ from eks_gpu.facts.gpu_software import MIG_CONFIG_FILE
 from eks_gpu.facts.instances import InstanceType
 from eks_gpu.facts.versions import GPU_OPERATOR
 from eks_gpu.planning.advertised import Partitions
-from eks_gpu.planning.mig_layouts import creation_defects, settings_defects
+from eks_gpu.planning.mig_layouts import LayoutFile, creation_defects, settings_defects
 from eks_gpu.planning.pod_template import PodTemplate
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.reading import NotKnown, need
 from eks_gpu_policies import examples
+from eks_gpu_policies.program import once
 from eks_gpu_policies.readers.mig_files import (
     MANAGER_CONFIG,
     bottlerocket_profiles,
     commands_of,
     default_layout,
+    layout_files,
     layout_of,
     made_by,
     makes_partitions,
@@ -41,6 +43,9 @@ from eks_gpu_policies.subjects import POOL_TYPES
 
 _Subject = Pool | PodTemplate | Resource
 _MANY_PROFILES: Final = "all-"
+_OWN_FILE: Final = "write the layout that you mean into the operator's file, with profiles that the GPU has room for"
+_NO_AUTO_MODE: Final = "put such GPUs into a managed node group, beside Auto Mode"
+_NO_MIG: Final = f"remove the label {labels.MIG_CONFIG}; where several servers must share such a GPU, {mig.WITHOUT_MIG}"
 
 
 def _partitioned(stack: Stack) -> Iterator[_Subject]:
@@ -61,20 +66,16 @@ def _concerned(subject: _Subject, stack: Stack) -> bool:
 
 def _check(subject: _Subject, stack: Stack) -> Iterator[Outcome]:
     if isinstance(subject, PodTemplate):
-        models = {kind.gpu_model for pool in stack.landing(subject) for kind in pool.gpu_types}
-        yield from _made(tuple(made_by(subject)), [mig.MODELS.get(model) for model in sorted(models)] or [None])
+        kinds = [kind for pool in stack.landing(subject) for kind in models_of(pool)]
+        yield from map(Problem, creation_defects(made_by(subject), kinds))
     elif isinstance(subject, Resource):
-        yield from clauses(_file(subject, stack))
+        yield from clauses(_file(subject, stack), *(_default(subject, pool, stack) for pool in stack.gpu_pools))
     else:
         yield from clauses(
             _label(subject, stack),
             map(Problem, settings_defects(bottlerocket_profiles(subject, stack), models_of(subject))),
-            _made(commands_of(subject, stack), [mig.MODELS.get(kind.gpu_model) for kind in subject.gpu_types]),
+            map(Problem, creation_defects(commands_of(subject, stack), models_of(subject))),
         )
-
-
-def _made(commands: tuple[tuple[str, ...], ...], gpus: list[mig.MigGpu | None]) -> Iterator[Outcome]:
-    return map(Problem, creation_defects(commands, gpus))
 
 
 def _label(pool: Pool, stack: Stack) -> Iterator[Outcome]:
@@ -82,61 +83,83 @@ def _label(pool: Pool, stack: Stack) -> Iterator[Outcome]:
     if layout is None:
         return
     if need(pool.labels).get(labels.EKS_AUTO_COMPUTE_TYPE) == labels.EKS_AUTO_COMPUTE:
-        yield Problem(f"names the MIG layout {layout}, but EKS Auto Mode partitions no GPU")
+        yield Problem(f"names the MIG layout {layout}, but EKS Auto Mode partitions no GPU", fix=_NO_AUTO_MODE)
         return
-    yield from clauses(_bottlerocket(pool, stack), *(_exists(layout, kind, pool, stack) for kind in models_of(pool)))
+    names = f"names the MIG layout {layout}"
+    kinds = models_of(pool)
+    yield from clauses(_bottlerocket(pool, stack), *(_exists(names, layout, kind, pool, stack) for kind in kinds))
 
 
 def _bottlerocket(pool: Pool, stack: Stack) -> Iterator[Outcome]:
-    mixed = [item for item in operators(stack) if strategy_of(item) == mig.MIXED]
-    if mixed and need(need(pool.image).family) is AmiFamily.BOTTLEROCKET:
+    mixed = _mixed(stack)
+    if mixed is not None and need(need(pool.image).family) is AmiFamily.BOTTLEROCKET:
         yield Problem(
-            f"is Bottlerocket, which advertises partitions by strategy {mig.SINGLE} only, and {mixed[0].name} says "
+            f"is Bottlerocket, which advertises partitions by strategy {mig.SINGLE} only, and {mixed.name} says "
             f"{mig.MIXED}"
         )
 
 
-def _exists(layout: str, kind: InstanceType, pool: Pool, stack: Stack) -> Iterator[Outcome]:
+@once
+def _mixed(stack: Stack) -> Resource | None:
+    """Return an operator that advertises partitions by strategy ``mixed``."""
+    mixed = [item for item in operators(stack) if strategy_of(item) == mig.MIXED]
+    return next(iter(mixed), None)
+
+
+@once
+def _own(stack: Stack) -> LayoutFile | None:
+    """Return the layouts that an operator's MIG manager is given; None where all make their own."""
+    return next(iter([need(file) for file in layout_files(stack)]), None)
+
+
+def _default(release: Resource, pool: Pool, stack: Stack) -> Iterator[Outcome]:
+    """Judge the layout of nodes that name none, on those of a pool that can be partitioned."""
+    layout = default_layout(release)
+    if layout == mig.ALL_DISABLED or labels.MIG_CONFIG in need(pool.labels):
+        return
+    gives = f"gives {pool.name} the MIG layout {layout} by default"
+    able = (kind for kind in models_of(pool) if kind.gpu_model in mig.MODELS)
+    yield from clauses(*(_exists(gives, layout, kind, pool, stack) for kind in able))
+
+
+def _exists(named: str, layout: str, kind: InstanceType, pool: Pool, stack: Stack) -> Iterator[Outcome]:
     gpu = mig.MODELS.get(kind.gpu_model)
     if gpu is None:
-        yield Problem(f"names the MIG layout {layout}, but the {kind.gpu_name} of {kind.name} has no MIG")
+        yield Problem(f"{named}, but the {kind.gpu_name} of {kind.name} has no MIG", fix=_NO_MIG)
         return
     own = [found for item in operators(stack) if (found := own_layouts(item, stack)) is not None]
     if not own:
-        yield from _static(layout, kind, gpu, pool, stack)
+        yield from _static(named, layout, kind, pool, stack)
         return
     entries = own[0].on(layout, gpu)
-    if not entries:
+    if not entries and own[0].layouts:
         yield Problem(
-            f"names the MIG layout {layout}, which the operator's own file does not have for the {kind.gpu_name} of "
-            f"{kind.name}; it has {', '.join(own[0].layouts)}"
+            f"{named}, which the operator's own file does not have for the {kind.gpu_name} of {kind.name}; it has "
+            f"{', '.join(own[0].layouts)}",
+            fix=_OWN_FILE,
         )
     for entry in entries:
         obstacle = gpu.obstacle(entry.partitions)
         if obstacle is not None:
-            yield Problem(
-                f"names the MIG layout {layout}, which the {kind.gpu_name} of {kind.name} cannot hold: {obstacle}"
-            )
+            yield Problem(f"{named}, which the {kind.gpu_name} of {kind.name} cannot hold: {obstacle}", fix=_OWN_FILE)
         else:
-            yield from _alike(layout, len(entry.partitions), pool)
+            yield from _alike(named, len(entry.partitions), pool)
 
 
-def _static(layout: str, kind: InstanceType, gpu: mig.MigGpu, pool: Pool, stack: Stack) -> Iterator[Outcome]:
+def _static(named: str, layout: str, kind: InstanceType, pool: Pool, stack: Stack) -> Iterator[Outcome]:
     """Judge a layout by the names that the MIG manager has by itself."""
-    if layout in gpu.layouts:
-        yield from _alike(layout, len(gpu.layouts[layout]), pool)
+    layouts = mig.MODELS[kind.gpu_model].layouts
+    if layout in layouts:
+        yield from _alike(named, len(layouts[layout]), pool)
     elif layout == mig.ALL_ENABLED or layout in mig.MORE_LAYOUTS.get(kind.gpu_model, ()):
         return
     elif operators(stack) or layout.startswith(_MANY_PROFILES):
-        yield Problem(
-            f"names the MIG layout {layout}, which the {kind.gpu_name} of {kind.name} has not; it has "
-            f"{', '.join(gpu.layouts)}"
-        )
+        yield Problem(f"{named}, which the {kind.gpu_name} of {kind.name} has not; it has {', '.join(layouts)}")
     else:
         yield Undecided(labels.MIG_CONFIG, f"no MIG manager is in the stack that would know the layout {layout}")
 
 
-def _alike(layout: str, profiles: int, pool: Pool) -> Iterator[Outcome]:
+def _alike(named: str, profiles: int, pool: Pool) -> Iterator[Outcome]:
     """Yield a problem where partitions of several sizes are to pass for GPUs."""
     if profiles <= 1:
         return
@@ -144,8 +167,8 @@ def _alike(layout: str, profiles: int, pool: Pool) -> Iterator[Outcome]:
         yield Undecided(pool.split.path, pool.split.reason)
     elif isinstance(pool.split, Partitions) and pool.split.strategy == mig.SINGLE:
         yield Problem(
-            f"names the MIG layout {layout} with {profiles} profiles, but strategy {mig.SINGLE} advertises GPUs only "
-            "whose partitions are all alike",
+            f"{named} with {profiles} profiles, but strategy {mig.SINGLE} advertises GPUs only whose partitions are "
+            "all alike",
             fix=f"set mig.strategy to {mig.MIXED}, or take a layout of one profile",
         )
 
@@ -157,16 +180,17 @@ def _file(release: Resource, stack: Stack) -> Iterator[Outcome]:
         return
     where = ".".join(MANAGER_CONFIG)
     if not own.layouts:
-        yield Problem(f"gives the MIG manager a file without layouts ({where}, key {MIG_CONFIG_FILE})")
+        yield Problem(f"gives the MIG manager a file without layouts ({where}, key {MIG_CONFIG_FILE})", fix=_OWN_FILE)
         return
     default = default_layout(release)
     if default not in own.layouts:
         yield Problem(
             f"gives the MIG manager a file without {default}, the layout of nodes that name none; it replaces the "
-            f"manager's own altogether and has {', '.join(own.layouts)}"
+            f"manager's own altogether and has {', '.join(own.layouts)}",
+            fix=f"add the layout {default} to the file, or name one of its layouts as migManager.config.default",
         )
     for obstacle in own.obstacles():
-        yield Problem(f"gives the MIG manager a layout that cannot be: {obstacle}")
+        yield Problem(f"gives the MIG manager a layout that cannot be: {obstacle}", fix=_OWN_FILE)
 
 
 def _operator() -> Resource:

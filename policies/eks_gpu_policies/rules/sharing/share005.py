@@ -12,6 +12,7 @@ from typing import Final
 
 from eks_gpu.facts import labels, mig, resources
 from eks_gpu.facts.instances import InstanceType
+from eks_gpu.facts.provisioning import ENABLE_DRA, FIRST_WITH_DRA
 from eks_gpu.facts.versions import GPU_OPERATOR
 from eks_gpu.planning.advertised import Partitions, Shares
 from eks_gpu.planning.placement import tolerates, types_selected
@@ -28,6 +29,15 @@ from eks_gpu_policies.rule import EVERYWHERE, Example, Outcome, Problem, Rule, S
 from eks_gpu_policies.stack import Stack
 from eks_gpu_policies.subjects import GPU_PODS
 
+_FOR_SHARES: Final = (
+    "serve it from a managed node group or a NodePool with replicas, whose GPUs the device plugin shares with "
+    f"renameByDefault: true; or ask {resources.GPU}"
+)
+_FOR_CLAIMS: Final = (
+    "serve it from a managed node group or a NodePool with replicas; or run Karpenter "
+    f"{'.'.join(map(str, FIRST_WITH_DRA))} or newer with {'.'.join(ENABLE_DRA)}: true"
+)
+
 _Reason = Callable[[Pool], str | None]
 """Why a pool makes no node for a pod; None when it does."""
 
@@ -40,11 +50,13 @@ def _check(pod: PodTemplate, stack: Stack) -> Iterator[Outcome]:
     yield from clauses(
         _training(pod, sum(asked[name] for name in slices)),
         *(_provided(name, pod, stack, partial(_slices, name, stack)) for name in slices),
-        _provided(resources.GPU_SHARED, pod, stack, lambda pool: _shares(pool, stack))
+        _provided(resources.GPU_SHARED, pod, stack, lambda pool: _shares(pool, stack), _FOR_SHARES)
         if resources.GPU_SHARED in asked
         else (),
         _whole(asked.get(resources.GPU, 0), pod, stack),
-        _provided("a device by claim", pod, stack, lambda pool: claims_devices(pool, stack)) if _claims(pod) else (),
+        _provided("a device by claim", pod, stack, lambda pool: claims_devices(pool, stack), _FOR_CLAIMS)
+        if _claims(pod)
+        else (),
     )
 
 
@@ -66,7 +78,7 @@ def _training(pod: PodTemplate, slices: int) -> Iterator[Outcome]:
         )
 
 
-def _provided(what: str, pod: PodTemplate, stack: Stack, reason: _Reason) -> Iterator[Outcome]:
+def _provided(what: str, pod: PodTemplate, stack: Stack, reason: _Reason, fix: str | None = None) -> Iterator[Outcome]:
     """Yield a problem when every pool that comes into question has a reason to make no node for the pod."""
     pools = _candidates(pod, stack)
     if not pools:
@@ -84,7 +96,8 @@ def _provided(what: str, pod: PodTemplate, stack: Stack, reason: _Reason) -> Ite
     else:
         yield Problem(
             f"asks {what}, and no pool makes a node for it: "
-            + "; ".join(f"{name} {answer}" for name, answer in answers.items())
+            + "; ".join(f"{name} {answer}" for name, answer in answers.items()),
+            fix=fix,
         )
 
 
@@ -146,7 +159,8 @@ def _whole(asked: int, pod: PodTemplate, stack: Stack) -> Iterator[Outcome]:
         believed = ", ".join(f"{limit} on {name}" for name, limit in limits.items())
         yield Problem(
             f"asks {asked} {resources.GPU} of GPUs that are shared or partitioned; Karpenter believes that a node has "
-            f"as many as it has whole GPUs ({believed}) and buys none"
+            f"as many as it has whole GPUs ({believed}) and buys none",
+            fix="ask no more than one node has whole GPUs, or serve it from a managed node group",
         )
 
 
