@@ -36,7 +36,7 @@ def test_n01_a_large_encrypted_volume_on_the_right_device_passes() -> None:
 def test_n01_a_small_volume_fails_and_says_what_is_left_of_it(size: int) -> None:
     message = complaint(judge("NODE001", *group(examples.volume(size))))
     assert message.startswith(f"has {size} GiB on /dev/xvda")
-    assert f"about {size - 1 - size / 10:.0f} GiB are left" in message
+    assert f"about {size - 1 - size / 10:.0f} GiB of it are left" in message
 
 
 def test_n01_no_mapping_at_all_fails_with_the_default_of_20_gib() -> None:
@@ -53,9 +53,9 @@ def test_n01_a_large_volume_on_another_device_leaves_the_default() -> None:
 
 def test_n01_another_familys_root_beside_the_right_volume_is_a_second_empty_disk() -> None:
     mapping = {**examples.volume(200), "deviceName": "/dev/sda1"}
-    assert "/dev/sda1, which AL2023 does not boot from" in complaint(
-        judge("NODE001", *group(examples.volume(), mapping))
-    )
+    report = judge("NODE001", *group(examples.volume(), mapping))
+    assert "/dev/sda1, which AL2023 does not boot from" in complaint(report)
+    assert report.findings[0].fix == "map the volume to /dev/xvda, or leave it out"
 
 
 def test_n01_a_further_data_volume_is_nobodys_mistake() -> None:
@@ -94,9 +94,11 @@ def test_disk_size_without_a_launch_template_is_a_size() -> None:
 
 
 def test_disk_size_beside_a_launch_template_is_refused() -> None:
-    assert "beside a launch template" in complaint(
-        judge("NODE001", TEMPLATE, examples.node_group(TEMPLATE, diskSize=100))
-    )
+    report = judge("NODE001", TEMPLATE, examples.node_group(TEMPLATE, diskSize=100))
+    assert "beside a launch template" in complaint(report)
+    assert report.findings[0].fix.startswith("leave diskSize out")
+    looked_up = examples.node_group(launchTemplate={"id": "lt-0123", "version": "3"}, diskSize=100)
+    assert "beside a launch template" in complaint(judge("NODE001", looked_up))
 
 
 def test_karpenters_own_default_mapping_is_encrypted_but_small() -> None:

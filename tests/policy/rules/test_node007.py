@@ -59,7 +59,7 @@ def test_g02_the_architecture_is_that_of_every_type() -> None:
     wrong = complaint(
         judge("NODE007", *group(amiType="AL2023_ARM_64_NVIDIA", instanceTypes=["g5.xlarge", "g5g.xlarge"]))
     )
-    assert wrong == "boots the AMI type AL2023_ARM_64_NVIDIA for arm64, and g5.xlarge is not"
+    assert wrong == "boots the AMI type AL2023_ARM_64_NVIDIA, which is for arm64 and does not run on g5.xlarge"
     assert passes(judge("NODE007", *group(amiType="AL2023_ARM_64_NVIDIA", instanceTypes=["g5g.xlarge"])))
 
 
@@ -92,8 +92,33 @@ def test_n07_a_public_parameter_says_what_it_leads_to(parameter: str, said: str 
 
 def test_g02_the_component_that_says_gpu_alone_boots_the_standard_image() -> None:
     assert "gpu alone chooses no image" in complaint(judge("NODE007", component(gpu=True)))
-    for told in ({"operatingSystem": "AL2023"}, {"amiType": "AL2023_x86_64_NVIDIA"}, {"amiId": "ami-0123"}):
+    for told in ({"operatingSystem": "AL2023"}, {"amiType": "AL2023_x86_64_NVIDIA"}, {"nodeadmExtraOptions": []}):
         assert passes(judge("NODE007", component(gpu=True, **told)))
+    assert passes(judge("NODE007", component(amiId="ami-0123")))
+
+
+@pytest.mark.parametrize(
+    "told",
+    [{"operatingSystem": "AL2023"}, {"operatingSystem": "Bottlerocket", "gpu": False}, {"kubeletExtraArgs": "-v=2"}],
+)
+def test_g02_the_component_that_chooses_without_gpu_takes_the_standard_image(told: dict[str, object]) -> None:
+    report = judge("NODE007", component(**told))
+    assert "does not say gpu" in complaint(report)
+    assert report.findings[0].fix.startswith("say gpu: true")
+
+
+def test_a_component_that_may_say_gpu_is_left_open() -> None:
+    assert left_open(judge("NODE007", unknown(component(gpu=True, operatingSystem="AL2023"), "gpu"))) == ["gpu"]
+
+
+def test_an_ami_type_beside_an_image_of_ones_own_is_refused_for_that() -> None:
+    template = examples.launch_template(imageId="ami-0123")
+    nodes = examples.node_group(template, amiType="AL2023_x86_64_STANDARD", releaseVersion=None)
+    report = judge("NODE007", template, nodes)
+    assert complaint(report) == (
+        "has the AMI type AL2023_x86_64_STANDARD beside an image of its own, which EKS refuses"
+    )
+    assert "leave amiType out" in report.findings[0].fix
 
 
 def test_n07_karpenters_aliases_choose_the_nvidia_image_by_themselves() -> None:

@@ -28,7 +28,10 @@ _RESERVED: Final = 0.1
 
 def _check(pool: Pool, stack: Stack) -> Iterator[Outcome]:
     if pool.disk_size_gib is not None and pool.template is not None:
-        yield Problem("sets diskSize beside a launch template, which EKS refuses")
+        yield Problem(
+            "sets diskSize beside a launch template, which EKS refuses",
+            fix="leave diskSize out and map the volume, with its size and encrypted, in the launch template",
+        )
         return
     family = need(need(pool.image).family)
     if family is None:
@@ -51,8 +54,8 @@ def _size(pool: Pool, family: Family) -> Iterator[Outcome]:
         return
     yield Problem(
         f"{volume.said} on {volume.device}, where {family_name(family)} keeps images; "
-        f"about {max(0.0, size - 1 - _RESERVED * size):.0f} GiB are left for images and pods, "
-        f"{SMALLEST_GIB} GiB are needed"
+        f"about {max(0.0, size - 1 - _RESERVED * size):.0f} GiB of it are left for images and pods, and a volume of "
+        f"{SMALLEST_GIB} GiB is needed"
     )
 
 
@@ -81,7 +84,8 @@ def _foreign_roots(pool: Pool, family: Family) -> Iterator[Outcome]:
         if volume.device in ROOT_DEVICES - own:
             yield Problem(
                 f"maps a volume to {volume.device}, which {family_name(family)} does not boot from: "
-                "it becomes a second, empty disk"
+                "it becomes a second, empty disk",
+                fix=f"map the volume to {family.image_device}, or leave it out",
             )
 
 

@@ -1,4 +1,8 @@
-"""NODE004: GPU pools repel pods that asked for no GPU."""
+"""NODE004: GPU pools repel pods that asked for no GPU.
+
+A pool that keeps other pods off by a taint of its own words gets advice only: it does what is asked, and the price,
+tolerations in every chart and pod, is its owner's to pay.
+"""
 
 from __future__ import annotations
 

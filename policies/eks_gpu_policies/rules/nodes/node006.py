@@ -1,4 +1,7 @@
-"""NODE006: the AMI is pinned."""
+"""NODE006: the AMI is pinned.
+
+``resolve:ssm:`` of a parameter's own version, or of one release, is a pin: what EC2 finds there stays the same.
+"""
 
 from __future__ import annotations
 

@@ -2,8 +2,10 @@
 
 EKS does not look at the instance types where ``amiType`` is unset: it documents that a GPU type wants "an applicable
 GPU AMI type" beside it (EKS API reference, CreateNodegroup, ``instanceTypes``, checked 2026-11-21). The component
-``eks.ManagedNodeGroup`` chooses an image only where it is given an ``operatingSystem``. Karpenter's aliases choose the
-NVIDIA image for GPU types by themselves. An image of somebody's own is taken at its word.
+``eks.ManagedNodeGroup`` chooses an image only where it is given an ``operatingSystem`` or user data of its own, and
+then NVIDIA's for ``gpu`` alone, whatever the instance types (pulumi-eks 4.4.0, nodejs/eks/nodes/nodegroup.ts, the same
+day). Karpenter's aliases choose the NVIDIA image for GPU types by themselves. An image of somebody's own is taken at
+its word.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from eks_gpu.facts.ami import AL2, AMI_TYPES
 from eks_gpu.planning.instance_choice import only_gpus
 from eks_gpu.planning.pool import ImageChoice, ImageSource, Pool, PoolKind
 from eks_gpu.planning.public_image import PublicImage, public_image
-from eks_gpu.planning.reading import need
+from eks_gpu.planning.reading import View, need
 from eks_gpu_policies import examples
 from eks_gpu_policies.rule import EVERYWHERE, Example, Outcome, Problem, Rule, Severity, clauses
 from eks_gpu_policies.stack import Stack
@@ -39,28 +41,57 @@ def _ami_type(pool: Pool, stack: Stack) -> Iterator[Outcome]:
     view = stack.by_urn[pool.urn].view
     name = view["amiType"].text()
     if name is None:
-        if _newest_or_released(pool) and not view["operatingSystem"].exists:
-            yield _unset(gpu=view["gpu"].boolean() is True)
+        if _left_to_eks(pool):
+            yield from _unset(view)
     elif name.startswith(_AL2_PREFIX):
         yield Problem(f"has the AMI type {name}: {_ENDED}")
     elif name != _CUSTOM and _NVIDIA not in name:
-        yield Problem(f"has the AMI type {name}, which brings no NVIDIA driver")
+        yield _without_driver(name) if _left_to_eks(pool) else _beside_an_image(name)
     elif name in AMI_TYPES:
         yield from _architecture(pool, AMI_TYPES[name].arch, f"the AMI type {name}")
 
 
-def _newest_or_released(pool: Pool) -> bool:
+def _without_driver(name: str) -> Problem:
+    return Problem(f"has the AMI type {name}, which brings no NVIDIA driver")
+
+
+def _beside_an_image(name: str) -> Problem:
+    return Problem(
+        f"has the AMI type {name} beside an image of its own, which EKS refuses",
+        fix="leave amiType out, so that the image is the launch template's, or leave the image out",
+    )
+
+
+def _left_to_eks(pool: Pool) -> bool:
     """Return whether a node group's image is left to EKS."""
     return all(choice.source in {ImageSource.RELEASE, ImageSource.LATEST} for choice in need(pool.image).choices)
 
 
-def _unset(*, gpu: bool) -> Problem:
-    if gpu:
-        return Problem(
-            "says gpu but neither amiType nor operatingSystem: gpu alone chooses no image, and the nodes boot EKS's "
-            "standard one, which brings no NVIDIA driver"
+def _unset(view: View) -> Iterator[Outcome]:
+    """Judge a group that names no AMI type; only the component ``eks.ManagedNodeGroup`` may say something else."""
+    gpu = view["gpu"].boolean() is True
+    if not any(view[key].exists for key in _MAKES_THE_COMPONENT_CHOOSE):
+        yield Problem(_GPU_ALONE if gpu else "names no AMI type: EKS's standard image brings no NVIDIA driver")
+    elif not gpu:
+        yield Problem(
+            "names no AMI type and does not say gpu: eks.ManagedNodeGroup then takes the standard image whatever the "
+            "instance types, and it brings no NVIDIA driver",
+            fix="say gpu: true beside operatingSystem, or name AL2023_x86_64_NVIDIA as amiType",
         )
-    return Problem("names no AMI type: EKS's standard image brings no NVIDIA driver")
+
+
+_MAKES_THE_COMPONENT_CHOOSE: Final = (
+    "operatingSystem",
+    "kubeletExtraArgs",
+    "bootstrapExtraArgs",
+    "bottlerocketSettings",
+    "nodeadmExtraOptions",
+    "userData",
+)
+_GPU_ALONE: Final = (
+    "says gpu but neither amiType nor operatingSystem: gpu alone chooses no image, and the nodes boot EKS's standard "
+    "one, which brings no NVIDIA driver"
+)
 
 
 def _karpenter(pool: Pool) -> Iterator[Outcome]:
@@ -98,7 +129,7 @@ def _named(pool: Pool, choice: ImageChoice) -> Iterator[Outcome]:
 def _architecture(pool: Pool, arch: str, what: str) -> Iterator[Outcome]:
     wrong = [item.name for item in pool.gpu_types if item.arch != arch]
     if wrong and (pool.kind is not PoolKind.NODE_POOL or len(wrong) == len(pool.gpu_types)):
-        yield Problem(f"boots {what} for {arch}, and {', '.join(wrong)} is not")
+        yield Problem(f"boots {what}, which is for {arch} and does not run on {', '.join(wrong)}")
 
 
 _TEMPLATE = examples.launch_template()

@@ -76,7 +76,7 @@ def _mixed(pool: Pool, stack: Stack) -> Iterator[Outcome]:
     else:
         mixed = others(named_types(pool, stack))
     if mixed:
-        yield Problem(f"buys GPUs and mixes {', '.join(mixed)} in, which has no NVIDIA GPU", fix=_SEPARATE)
+        yield Problem(f"buys GPUs and mixes {', '.join(mixed)} in, where there is no NVIDIA GPU", fix=_SEPARATE)
 
 
 _SEPARATE: Final = "give the types without GPUs a pool of their own"
