@@ -21,12 +21,16 @@ class Command:
     def seconds(self) -> float:
         """Run once and return the wall time; raise with the command's own output when it fails."""
         start = time.perf_counter()
+        self.output()
+        return time.perf_counter() - start
+
+    def output(self) -> str:
+        """Run once and return what it prints; raise with that when it fails."""
         done = subprocess.run(self.argv, cwd=self.cwd, env=dict(self.env), capture_output=True, text=True, check=False)
-        elapsed = time.perf_counter() - start
         if done.returncode != 0:
             tail = (done.stdout + done.stderr)[-2000:]
             raise RuntimeError(f"{' '.join(self.argv)} exited {done.returncode}:\n{tail}")
-        return elapsed
+        return done.stdout
 
 
 @dataclass(frozen=True)

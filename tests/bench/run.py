@@ -98,16 +98,22 @@ def cost_of_rules(runs: int) -> Figure:
 
 def _rules() -> tuple[float, float]:
     """Return the seconds for each resource of a small and of a large stack."""
-    done = subprocess.run(
-        [sys.executable, "tests/bench/rules.py"],
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=ROOT,
-        env=_environment(),
-    )
-    low, high = (size["seconds"] / size["resources"] for size in json.loads(done.stdout))
+    command = Command([sys.executable, "tests/bench/rules.py"], ROOT, _environment())
+    low, high = (size["seconds"] / size["resources"] for size in json.loads(command.output()))
     return low, high
+
+
+def cost_of_placement() -> Figure:
+    """Placing many distinct pods on many pools, and twice as many of either."""
+    done = Command([sys.executable, "tests/bench/placement.py"], ROOT, _environment())
+    half, whole, double = (size["seconds"] for size in json.loads(done.output()))
+    return Figure(
+        "placing 1,000 distinct pods on 200 pools",
+        f"{whole:.2f} s; twice the pools {whole / half:.2f} x, twice the pods {double / whole:.2f} x",
+        "under 1 s, linear or better",
+        whole < 1 and max(whole / half, double / whole) <= 2.2,
+        f"{half:.2f} s, {whole:.2f} s, {double:.2f} s",
+    )
 
 
 def cost_of_check(runs: int) -> Figure:
@@ -243,6 +249,7 @@ def _figures(runs: int, previews: Path, pools: Path) -> Iterator[Figure]:
     yield cost_of_facts(3 * runs)
     yield cost_of_importing_rules(3 * runs)
     yield cost_of_rules(runs)
+    yield cost_of_placement()
     yield cost_of_check(runs)
     yield from costs_of_previews(runs, previews)
     yield cost_of_pools(runs, pools)
