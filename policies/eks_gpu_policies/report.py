@@ -128,7 +128,8 @@ class Report:
         return (
             f"{_counted(len(self.rules), 'rule')} ({self.environment}) on {_counted(self.resources, 'resource')}: "
             f"{_counted(self.passed, 'check')} passed, {_counted(len(self.findings), 'finding')} "
-            f"({len(self.mandatory)} mandatory), {len(self.waived)} waived, {len(self.not_evaluated)} not evaluated"
+            f"({len(self.mandatory):,} mandatory), {len(self.waived):,} waived, "
+            f"{len(self.not_evaluated):,} not evaluated"
         )
 
     def to_json(self) -> dict[str, object]:

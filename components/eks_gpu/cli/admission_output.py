@@ -19,6 +19,8 @@ def wanted(rules: str | None) -> frozenset[str] | None:
     if rules is None:
         return None
     ids = [text.strip().upper() for text in rules.split(",") if text.strip()]
+    if not ids:
+        raise CannotRun("--rules names no rule; give ids with commas between: --rules WORK005,WORK013")
     sayable = sorted({said.rule for said in SAID})
     for one in ids:
         if one not in BY_ID:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,6 +9,7 @@ from types import MappingProxyType
 from typing import Final
 
 from eks_gpu.cli.exit_codes import CannotRun
+from eks_gpu.cli.json_file import read_json
 from eks_gpu_policies.configuration import Configuration, ConfigurationError, Given, configure, read_given
 from eks_gpu_policies.report import PACK
 from eks_gpu_policies.rules import BY_ID
@@ -26,17 +26,8 @@ def configured(
     it, over ``EKS_GPU_ENVIRONMENT`` and over ``stack``, the stack's own settings.
     """
     try:
-        given = Given() if pack_config is None else read_given(_json(pack_config), PACK, BY_ID)
+        given = Given() if pack_config is None else read_given(read_json(pack_config), PACK, BY_ID)
         options = {**given.options, **({"environment": environment} if environment else {})}
         return configure(options, os.environ, stack, given.levels, BY_ID)
     except ConfigurationError as error:
         raise CannotRun(str(error)) from error
-
-
-def _json(path: Path) -> object:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise CannotRun(f"{path} cannot be read: {error.strerror}") from error
-    except ValueError as error:
-        raise CannotRun(f"{path} is no JSON: {error}") from error

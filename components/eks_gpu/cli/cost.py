@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from eks_gpu.cli.exit_codes import CannotRun
+from eks_gpu.cli.json_file import read_json
 
 if TYPE_CHECKING:
     from eks_gpu.cli.cost_report import StackCost
@@ -102,10 +103,6 @@ def _prices(file: Path | None) -> Prices:
     if file is None:
         return Prices()
     try:
-        return Prices(read_spot_history(json.loads(file.read_text(encoding="utf-8"))))
-    except OSError as error:
-        raise CannotRun(f"{file} cannot be read: {error.strerror}") from error
+        return Prices(read_spot_history(read_json(file)))
     except SpotHistoryError as error:
         raise CannotRun(f"{file} {error}") from error
-    except ValueError as error:
-        raise CannotRun(f"{file} is no JSON: {error}") from error

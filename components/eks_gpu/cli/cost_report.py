@@ -78,6 +78,7 @@ def _pool(pool: PoolSpend) -> dict[str, Any]:
         "urn": pool.urn,
         "capacity_types": list(pool.capacity_types),
         **{bound.value: _figure(pool.figures[bound]) for bound in Bound},
+        "without_spot_price": list(pool.without_spot_price),
         "daemon_sets": None if pool.daemons is None else _overhead(pool.daemons),
     }
 

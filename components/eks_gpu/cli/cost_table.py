@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from rich.table import Table
@@ -19,6 +19,8 @@ from eks_gpu.planning.spend.report import ASSUMPTIONS, Bound, PoolSpend
 _NOT_KNOWN: Final = "not known"
 _PERIODS: Final = (("hour", 1, 2), ("day", HOURS_PER_DAY, 0), ("month", HOURS_PER_MONTH, 0))
 """What totals are given for, with its hours and the decimals of an amount."""
+_WIDEST_NAME: Final = 20
+"""Columns that the names of pools keep; longer ones are broken where the terminal is narrow."""
 _RESERVED: Final = "reserved"
 _RESERVED_NOTE: Final = (
     "reserved capacity is counted at its list price while nodes run; reservations and capacity blocks are paid for in "
@@ -45,7 +47,7 @@ def print_cost(cost: StackCost, prices: Prices) -> None:
 
 def _pools(cost: StackCost) -> Table:
     table = _table(f"{cost.stack}: GPU pools, US dollars an hour (on demand / with spot)", apart=True)
-    table.add_column("pool", overflow="fold")
+    table.add_column("pool", overflow="fold", min_width=_name_width(pool.name for pool in cost.spend.pools))
     table.add_column("capacity")
     for bound in Bound:
         table.add_column(bound.value, justify="right", overflow="fold")
@@ -64,6 +66,11 @@ def _table(title: str, *, apart: bool = False) -> Table:
     """Return an empty table; rows of several lines are set apart."""
     gap = (0, 2, 1, 0) if apart else (0, 2, 0, 0)
     return Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, padding=gap)
+
+
+def _name_width(names: Iterable[str]) -> int:
+    """Return the least width of the column of names: they are the last to be broken on a narrow terminal."""
+    return min(_WIDEST_NAME, max(map(len, names), default=0))
 
 
 def _cell(figure: Figure) -> str:
@@ -117,6 +124,11 @@ def _gaps(cost: StackCost) -> tuple[str, ...]:
     spend = cost.spend
     return (
         *(f"no ceiling: {reason}" for reason in spend.total(Bound.CEILING).missing),
+        *(
+            f"no price on spot: {', '.join(pool.without_spot_price)} ({pool.name})"
+            for pool in spend.pools
+            if pool.without_spot_price
+        ),
         *(f"no pool has room for {name}" for name in spend.unplaced),
         *(f"not in the expected figure: {reason}" for reason in spend.uncounted),
         *(f"may buy GPUs or not: {reason}" for reason in spend.unclear),
@@ -137,7 +149,7 @@ def print_comparison(cost: StackCost, against: StackCost, differences: Sequence[
     """Print what a stack costs more, or less, than another."""
     console = report_console()
     table = _table(f"{cost.stack} against {against.stack}: US dollars an hour more (+) or less (-), on demand")
-    table.add_column("pool", overflow="fold")
+    table.add_column("pool", overflow="fold", min_width=_name_width(item.name for item in differences))
     table.add_column("change")
     for bound in Bound:
         table.add_column(bound.value, justify="right")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterable
 from typing import Annotated
 
 import typer
@@ -26,7 +27,8 @@ def explain(
     from eks_gpu_policies.rules import BY_ID, RULES  # noqa: PLC0415
     from eks_gpu_policies.topics import AREAS, TOPICS  # noqa: PLC0415
 
-    if subject is None:
+    subject = (subject or "").strip()
+    if not subject:
         for known in RULES:
             typer.echo(one_line(known))
         typer.echo(f"\nareas: {', '.join(AREAS)}\ntopics: {', '.join(TOPICS)}")
@@ -34,7 +36,13 @@ def explain(
     rule = BY_ID.get(subject.upper())
     text = text_of(rule) if rule is not None else explain_topic(subject, RULES)
     if text is None:
-        close = difflib.get_close_matches(subject.upper(), [*BY_ID, *AREAS, *(name.upper() for name in TOPICS)], n=1)
-        hint = f"did you mean {close[0]}?" if close else f"topics are {', '.join(TOPICS)}; rules are listed without one"
-        raise CannotRun(f"nothing is known about {subject!r}; {hint}")
+        raise CannotRun(f"nothing is known about {subject!r}; {_hint(subject, (*BY_ID, *AREAS, *TOPICS), TOPICS)}")
     typer.echo(text, nl=False)
+
+
+def _hint(subject: str, names: Iterable[str], topics: Iterable[str]) -> str:
+    spelled = {name.lower(): name for name in names}
+    close = difflib.get_close_matches(subject.lower(), spelled, n=1)
+    if close:
+        return f"did you mean {spelled[close[0]]}?"
+    return f"topics are {', '.join(topics)}; eks-gpu explain lists all rules"

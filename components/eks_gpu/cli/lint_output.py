@@ -44,8 +44,8 @@ def text(
 
 def summary(judged: Judged, reading: Reading) -> str:
     """Return the one line on the whole run."""
-    sound = "incomplete" if reading.broken else "passes"
-    verdict = "refused" if judged.report.refused else sound
+    sound = "passes" if reading.files else "nothing to judge"
+    verdict = "refused" if judged.report.refused else "incomplete" if reading.broken else sound
     parts = [f"{reading.files} {'file' if reading.files == 1 else 'files'}", f"{len(reading.skipped)} skipped"]
     if reading.broken:
         parts.append(f"{len(reading.broken)} not read")

@@ -15,13 +15,14 @@ from eks_gpu_policies.manifests.files import STDIN, Reading, read_paths, read_te
 _STDIN: Final = "-"
 _NAMED: Final = 3
 """How many folders a note names."""
+_NOTHING: Final = "no Kubernetes object was found, so that nothing was judged; --skipped says what was read and why not"
 
 
 def read(paths: Sequence[str], *, build: bool) -> tuple[Reading, tuple[str, ...]]:
     """Read everything that was named, and return it with notes for people.
 
     With ``build`` the folders that have a kustomization are built by kustomize. Raise :class:`CannotRun` for a path
-    that is not there, and for ``build`` on a machine without kustomize.
+    that is not there, for an empty standard input, and for ``build`` on a machine without kustomize.
     """
     missing = [path for path in paths if path != _STDIN and not Path(path).exists()]
     if missing:
@@ -31,12 +32,14 @@ def read(paths: Sequence[str], *, build: bool) -> tuple[Reading, tuple[str, ...]
     if _STDIN in paths:
         _read_stdin(reading)
     notes = _build(reading, here) if build else _offers(reading, here)
-    return reading, notes
+    return reading, notes if reading.files else (*notes, _NOTHING)
 
 
 def _read_stdin(reading: Reading) -> None:
     try:
         text = sys.stdin.buffer.read().decode("utf-8")
+        if not text.strip():
+            raise CannotRun("standard input is empty: what was to write manifests into it failed, or wrote none")
     except UnicodeDecodeError:
         reading.broken.append(Broken(STDIN, 1, "the input is no UTF-8, which YAML is written in here"))
     else:

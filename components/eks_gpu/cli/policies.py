@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from eks_gpu.cli.exit_codes import CannotRun
+
+_NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+_LONGEST_NAME: Final = 63
+"""How Kubernetes spells the name of a namespace."""
 
 policies = typer.Typer(
     no_args_is_help=True,
@@ -73,6 +78,7 @@ def admission(  # noqa: PLR0913, PLR0917 - the options of a command, each with i
         return
     run = configured(environment, policy_pack_config)
     wanted = admission_output.wanted(rules)
+    _refuse_no_names(exempt or [])
     found = manifests(
         run.environment, rules=wanted, levels=run.levels, exempt=EXEMPT_NAMESPACES if exempt is None else exempt
     )
@@ -82,6 +88,12 @@ def admission(  # noqa: PLR0913, PLR0917 - the options of a command, each with i
     files = admission_output.files(found)
     write_files(Path(output), files, force=force)
     typer.echo(f"wrote {len(files)} files to {output}")
+
+
+def _refuse_no_names(namespaces: Iterable[str]) -> None:
+    for name in namespaces:
+        if len(name) > _LONGEST_NAME or _NAME.fullmatch(name) is None:
+            raise CannotRun(f"--exempt-namespace {name!r} is no name of a namespace; it has a-z, 0-9 and hyphens")
 
 
 def write_files(directory: Path, files: Mapping[str, str], *, force: bool) -> None:

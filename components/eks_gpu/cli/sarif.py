@@ -28,10 +28,23 @@ _SECURITY_AREA: Final = "SEC"
 
 Plain = dict[str, Any]
 
+_ABOUT_THE_RUN: Final[Plain] = {
+    "id": PACK,
+    "shortDescription": {"text": "The run itself"},
+    "fullDescription": {"text": "Waivers that have expired or match nothing, and objects that could not be judged."},
+    "help": {
+        "text": "Each finding says what to do. eks-gpu explain waivers says how waivers are written.",
+        "markdown": "Each finding says what to do. `eks-gpu explain waivers` says how waivers are written.",
+    },
+    "defaultConfiguration": {"enabled": True, "level": "warning"},
+    "properties": {"tags": ["kubernetes", "gpu"], "problem.severity": "warning"},
+}
+"""What findings about the run refer to: code scanning shows a result only with its rule."""
+
 
 def sarif(judged: Judged, reading: Reading, rules: Sequence[Rule[Any]]) -> Plain:
     """Return the outcome of a run as a SARIF log of one run."""
-    known = {rule.id: number for number, rule in enumerate(rules)}
+    known = {name: number for number, name in enumerate((*(rule.id for rule in rules), PACK))}
     seen: Counter[str] = Counter()
     report = judged.report
     results = [_result(judged, finding, known, seen) for finding in report.findings]
@@ -40,7 +53,7 @@ def sarif(judged: Judged, reading: Reading, rules: Sequence[Rule[Any]]) -> Plain
         "name": PACK,
         "version": version(_DISTRIBUTION),
         "semanticVersion": version(_DISTRIBUTION),
-        "rules": [_rule(rule, judged) for rule in rules],
+        "rules": [*(_rule(rule, judged) for rule in rules), _ABOUT_THE_RUN],
     }
     run = {
         "tool": {"driver": driver},
@@ -60,6 +73,7 @@ def _rule(rule: Rule[Any], judged: Judged) -> Plain:
         "id": rule.id,
         "shortDescription": {"text": rule.title},
         "fullDescription": {"text": rule.why},
+        "helpUri": rule.link,
         "help": {
             "text": f"{rule.why}\n\nFix: {rule.fix}.",
             "markdown": f"{rule.why}\n\n**Fix:** {rule.fix}.\n\n`eks-gpu explain {rule.id}` shows examples.",
@@ -74,16 +88,14 @@ def _rule(rule: Rule[Any], judged: Judged) -> Plain:
 
 
 def _result(judged: Judged, finding: Finding, known: dict[str, int], seen: Counter[str]) -> Plain:
-    result: Plain = {"ruleId": finding.rule}
-    if finding.rule in known:
-        result["ruleIndex"] = known[finding.rule]
-    result |= {
+    return {
+        "ruleId": finding.rule,
+        "ruleIndex": known[finding.rule],
         "level": _LEVELS[finding.level],
         "message": {"text": f"{_called(judged, finding)}: {finding.sentence}"},
         "locations": _locations(judged, finding),
         "partialFingerprints": {_FINGERPRINT: _fingerprint(judged, finding, seen)},
     }
-    return result
 
 
 def _waived(judged: Judged, item: Waived, known: dict[str, int], seen: Counter[str]) -> Plain:

@@ -71,6 +71,19 @@ def test_a_rule_that_needs_more_than_one_object_is_refused_with_its_reason() -> 
     assert result.stderr.startswith("eks-gpu: WORK003 cannot be an admission policy: the API server refuses it")
 
 
+def test_a_list_without_a_rule_in_it_is_refused() -> None:
+    result = admission("--rules", " , ")
+    assert result.exit_code == 2
+    assert result.stderr == ("eks-gpu: --rules names no rule; give ids with commas between: --rules WORK005,WORK013\n")
+
+
+def test_what_cannot_be_a_namespace_is_refused() -> None:
+    for name in ("Bad_NS", "", "x" * 64, "-a"):
+        result = admission("--exempt-namespace", name)
+        assert result.exit_code == 2
+        assert "is no name of a namespace; it has a-z, 0-9 and hyphens" in result.stderr
+
+
 def test_a_rule_that_is_none_is_refused_with_the_nearest() -> None:
     result = admission("--rules", "WORK06")
     assert result.exit_code == 2

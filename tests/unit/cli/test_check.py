@@ -162,6 +162,8 @@ def test_the_packs_configuration_file_is_that_of_the_engine(program: Path) -> No
     ("content", "says"),
     [
         ("[", "levels.json is no JSON"),
+        ("[" * 100_000, "levels.json is no JSON that can be read: it is nested too deeply"),
+        ('{"eks-gpu": {"monthlyBudgetUsd": Infinity}}', "monthlyBudgetUsd is inf; it must be a number of US dollars"),
         ("[]", "the configuration of the pack is no mapping"),
         ({"NODE099": "advisory"}, "NODE099 is no rule of this pack (did you mean NODE009?)"),
         ({"NODE004": "warn"}, "the level of NODE004 is 'warn'; it must be one of mandatory, advisory, disabled"),

@@ -178,6 +178,7 @@ def test_measured_spot_prices_take_the_place_of_the_listed_ones(program: Path, t
     [
         (None, "spot.json cannot be read: No such file or directory"),
         ("{", "spot.json is no JSON"),
+        ("[" * 100_000, "spot.json is no JSON that can be read: it is nested too deeply"),
         ("{}", "spot.json has no list SpotPriceHistory; write it with: aws ec2 describe-spot-price-history"),
     ],
 )
@@ -188,6 +189,17 @@ def test_a_file_of_prices_that_is_none_is_one_sentence(
     if content is not None:
         file.write_text(content)
     assert says in sentence(cost("dev", "--program", program, "--spot-prices", file))
+
+
+def test_a_type_without_a_measured_price_is_named(program: Path, tmp_path: Path) -> None:
+    entry = {"InstanceType": "g6.xlarge", "AvailabilityZone": "a", "Timestamp": "2026-11-20T08:00:00Z"}
+    file = tmp_path / "spot.json"
+    file.write_text(json.dumps({"SpotPriceHistory": [{**entry, "SpotPrice": "0.25"}]}))
+    said = words(cost("prod", "--program", program, "--spot-prices", file))
+    assert "no price on spot: g5.xlarge (g5)" in said
+    assert "p4d.24xlarge (p4d)" not in said
+    pools = document("prod", "--program", program, "--spot-prices", file)["stacks"]["prod"]["pools"]
+    assert {pool["name"]: pool["without_spot_price"] for pool in pools} == {"g5": ["g5.xlarge"], "p4d": []}
 
 
 def test_a_pool_without_limit_has_no_ceiling_and_the_budget_no_answer(program: Path) -> None:

@@ -30,6 +30,10 @@ def test_all_rules_are_listed_with_areas_and_topics() -> None:
     assert "topics: levels, " in rest
 
 
+def test_an_empty_word_is_none() -> None:
+    assert explain("  ") == explain()
+
+
 def test_every_area_of_a_rule_is_explained() -> None:
     assert {rule.area for rule in RULES} <= AREAS.keys()
     for area in {rule.area for rule in RULES}:
@@ -62,4 +66,5 @@ def test_what_nobody_knows_names_the_nearest() -> None:
     result = CliRunner().invoke(app, ["explain", "NODE01"])
     assert result.exit_code == 2
     assert result.stderr.startswith("eks-gpu: nothing is known about 'NODE01'; did you mean NODE0")
+    assert "did you mean waivers?" in CliRunner().invoke(app, ["explain", "waiver"]).stderr
     assert "topics are levels" in CliRunner().invoke(app, ["explain", "qwertyuiop"]).stderr

@@ -75,6 +75,25 @@ def test_manifests_may_be_piped_in() -> None:
     assert "<stdin>:4: error WORK003 Pod/half" in result.stdout
 
 
+def test_an_empty_pipe_is_no_pass() -> None:
+    """What was to write into it has failed, and a shell does not say so."""
+    result = lint("-", stdin="\n")
+    assert result.exit_code == 2
+    assert result.stderr == (
+        "eks-gpu: standard input is empty: what was to write manifests into it failed, or wrote none\n"
+    )
+
+
+def test_where_nothing_is_found_nothing_has_passed(folder: Path) -> None:
+    write(folder, "values.yaml", "a: b\n")
+    result = lint(".")
+    assert result.exit_code == 0
+    note, summary = result.stdout.splitlines()
+    assert note.startswith("note: no Kubernetes object was found, so that nothing was judged; --skipped says")
+    assert summary.startswith("nothing to judge: ")
+    assert summary.endswith("; 0 files, 1 skipped")
+
+
 def test_a_broken_document_is_a_sentence_and_the_rest_is_judged(folder: Path) -> None:
     write(folder, "a.yaml", f"{BROKEN}---\n{HALF}")
     result = lint(".")

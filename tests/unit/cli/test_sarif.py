@@ -57,6 +57,7 @@ _RULE: Final = {
         "id": {"type": "string"},
         "shortDescription": _TEXT,
         "fullDescription": _TEXT,
+        "helpUri": {"type": "string", "format": "uri"},
         "help": {**_TEXT, "required": ["text", "markdown"]},
         "defaultConfiguration": {
             "type": "object",
@@ -185,7 +186,10 @@ def test_the_log_has_what_the_standard_demands_and_the_rule_a_result_names(folde
     result = work003(run)[0]
     rules = run["tool"]["driver"]["rules"]
     assert rules[result["ruleIndex"]]["id"] == "WORK003"
-    assert [rule["id"] for rule in rules] == [rule.id for rule in RULES]
+    assert [(rule["id"], rule.get("helpUri")) for rule in rules] == [
+        *((rule.id, rule.link) for rule in RULES),
+        ("eks-gpu", None),
+    ]
     assert result["level"] == "error"
     assert BY_ID["WORK003"].fix in result["message"]["text"]
     (location,) = result["locations"]
@@ -239,6 +243,21 @@ def test_a_waived_finding_is_suppressed_and_says_by_whom(folder: Path) -> None:
         assert result["suppressions"] == [
             {"kind": "external", "status": "accepted", "justification": "ml, until 9999-12-31: a trial"}
         ]
+
+
+def test_a_finding_about_the_run_names_a_rule_as_well(folder: Path) -> None:
+    (folder / "a.yaml").write_text(HALF)
+    waiver = {"rule": "COST001", "resource": "half", "owner": "ml", "reason": "a trial", "until": "9999-12-31"}
+    (folder / "pack.txt").write_text(json.dumps({"eks-gpu": {"waivers": [waiver]}}))
+    run = log("--policy-pack-config", "pack.txt")
+    (about,) = [result for result in run["results"] if result["ruleId"] == "eks-gpu"]
+    assert run["tool"]["driver"]["rules"][about["ruleIndex"]]["id"] == "eks-gpu"
+    assert "matches no finding" in about["message"]["text"]
+
+
+def test_texts_are_as_short_as_code_scanning_demands() -> None:
+    assert max(len(rule.why) for rule in RULES) <= 1024
+    assert max(len(rule.title) for rule in RULES) <= 255
 
 
 def test_a_log_is_valid_for_the_schema_only_if_nothing_is_missing() -> None:

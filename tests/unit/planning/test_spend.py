@@ -250,6 +250,14 @@ def test_a_placeholder_has_a_node_to_itself() -> None:
     assert found.nodes == {"p": [Nodes(2, P4D, "w")]}
 
 
+def test_a_type_that_ec2_counts_no_gpu_on_holds_one_pod_where_an_overlay_says_so() -> None:
+    part = CATALOGUE["g6f.xlarge"]
+    assert part.gpu_count == 0
+    for placeholder in (False, True):
+        found = needed([demand(2, 1, Berth("p", part), placeholder=placeholder)], {}, {"p": 8})
+        assert (found.nodes, found.unplaced) == ({"p": [Nodes(2, part, "w")]}, [])
+
+
 def test_a_full_pool_spills_into_the_next() -> None:
     found = needed([demand(3, 1, Berth("cheap", G5), Berth("dear", P4D))], {}, {"cheap": 2, "dear": 8})
     assert found.nodes == {"cheap": [Nodes(2, G5, "w")], "dear": [Nodes(1, P4D, "w")]}

@@ -91,7 +91,8 @@ def _seat(pods: int, gpus: int, free: list[int]) -> int:
 
 def _buy(pods: int, demand: Demand, berth: Berth, room: dict[str, float], result: Needed) -> int:
     """Buy nodes within the pool's limit; return how many pods they hold."""
-    each = berth.instance.gpu_count
+    # An overlay may give a GPU to a type that has only part of one, of which EC2 counts none.
+    each = max(1, berth.instance.gpu_count)
     on_one = 1 if demand.placeholder else each // demand.gpus
     left = room.get(berth.pool, math.inf)
     if on_one < 1 or left < each:

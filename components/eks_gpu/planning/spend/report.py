@@ -11,7 +11,7 @@ from eks_gpu.planning.pool import Pool, PoolKind
 from eks_gpu.planning.reading import NotKnownError, need
 from eks_gpu.planning.spend.ceiling import Price, UnboundedSpendError, ceiling
 from eks_gpu.planning.spend.demand import Demand, FixedNodes, needed
-from eks_gpu.planning.spend.figures import Amount, Figure, Nodes, Total, Unpriced, cost_of, spot_price, total
+from eks_gpu.planning.spend.figures import SPOT, Amount, Figure, Nodes, Total, Unpriced, cost_of, spot_price, total
 from eks_gpu.planning.spend.overhead import Overhead
 from eks_gpu.planning.spend.prices import Prices
 
@@ -49,6 +49,8 @@ class PoolSpend:
     capacity_types: tuple[str, ...]
     """Empty where they are not known."""
     figures: Mapping[Bound, Figure]
+    without_spot_price: tuple[str, ...] = ()
+    """Instance types that it may buy as spot, at a price that is not known."""
     daemons: Overhead | None = None
     """What DaemonSets take of its cheapest node; None where that cannot be told."""
 
@@ -87,6 +89,7 @@ def spend(pools: Sequence[Pool], demands: Sequence[Demand], prices: Prices) -> S
                     Bound.EXPECTED: _figure(pool, prices, Bound.EXPECTED, wanted.nodes.get(pool.urn, ())),
                     Bound.CEILING: _ceiling(pool, prices),
                 },
+                without_spot_price=_without_spot_price(pool, prices),
             )
             for pool in pools
         ),
@@ -99,6 +102,12 @@ def _capacity_types(pool: Pool) -> tuple[str, ...]:
         return tuple(sorted(need(pool.capacity_types)))
     except NotKnownError:
         return ()
+
+
+def _without_spot_price(pool: Pool, prices: Prices) -> tuple[str, ...]:
+    if SPOT not in _capacity_types(pool):
+        return ()
+    return tuple(kind.name for kind in pool.gpu_types if prices.on_spot(kind) is None)
 
 
 def _gpu_limit(pool: Pool) -> float | None:
