@@ -17,6 +17,9 @@ from eks_gpu_policies.resource import Resource
 LOOKED_UP = "the subnet is not in the stack"
 _SUBNETS: Final = {PoolKind.NODE_GROUP: "subnetIds", PoolKind.SELF_MANAGED: "vpcZoneIdentifiers"}
 
+_OF_CLUSTER: Final = ("privateSubnetIds", "subnetIds", "publicSubnetIds")
+"""Where ``eks.Cluster`` is told its subnets, in the order in which it puts nodes into them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Location:
@@ -35,11 +38,23 @@ def pool_locations(pool: Pool, program: Program) -> tuple[Location, ...]:
     resource = program.by_urn[pool.urn]
     if pool.kind is not PoolKind.NODE_POOL:
         prop = _SUBNETS[pool.kind]
-        return locations(resource, prop, resource.view[prop].items(), program)
+        named = resource.view[prop].items()
+        return locations(resource, prop, named, program) if named else _of_cluster(resource, program)
     node_class = program.by_urn[need(pool.template) or ""]
     found = tuple(_selected(node_class, program))
     zones = narrowed(need(pool.requirements), labels.ZONE, {item.zone for item in found if item.zone is not None})
     return tuple(item for item in found if item.zone is None or item.zone in zones)
+
+
+def _of_cluster(group: Resource, program: Program) -> tuple[Location, ...]:
+    """Return the subnets of the cluster component that a node group component without its own is given."""
+    clusters = program.computed_from(group, "cluster", tokens.CLUSTER_COMPONENT)
+    for cluster in clusters:
+        for prop in _OF_CLUSTER:
+            named = cluster.view[prop].items()
+            if named:
+                return locations(cluster, prop, named, program)
+    return ()
 
 
 def locations(resource: Resource, prop: str, places: tuple[View, ...], program: Program) -> tuple[Location, ...]:

@@ -297,3 +297,24 @@ def test_s01_the_worked_example_pool_in_three_zones_and_targets_in_two() -> None
     assert [finding.message for finding in report.findings] == [
         "has no mount target in us-east-1c, where nodes of inference may be"
     ]
+
+
+def of_component(**cluster: object) -> tuple[Resource, Resource]:
+    """Return a component's node group that names no subnets, and the component's cluster."""
+    own = examples.resource(
+        tokens.CLUSTER_COMPONENT, "ai", cluster, **dict.fromkeys(cluster, (SUBNETS["a"], SUBNETS["c"]))
+    )
+    plain = examples.node_group(None, "inference")
+    links = {"cluster": (own,)}
+    return own, examples.resource(tokens.MANAGED_NODE_GROUP, "inference", plain.props, **links)
+
+
+@pytest.mark.parametrize("prop", ["privateSubnetIds", "subnetIds"])
+def test_s01_a_node_group_without_subnets_is_in_those_of_its_cluster_component(prop: str) -> None:
+    pool = of_component(**{prop: [UNKNOWN, UNKNOWN]})
+    assert "us-east-1c" in complaint(judge("STOR002", *storage("ab"), *pool))
+    assert passes(judge("STOR002", *storage("abc"), *pool))
+
+
+def test_a_node_group_of_which_nobody_says_the_subnets_is_not_evaluated() -> None:
+    assert left_open(judge("STOR002", *storage("abc"), *of_component())) == ["subnetIds"]

@@ -51,7 +51,10 @@ def _covers(pools: tuple[Pool, ...], targets: tuple[Resource, ...], stack: Stack
 
 def _pool(pool: Pool, there: list[Location], stack: Stack) -> Iterator[Outcome]:
     reachable = {item.id for item in there}
-    elsewhere = [item for item in stack.locations(pool) if item.id not in reachable]
+    nodes = stack.locations(pool)
+    if not nodes:
+        yield Undecided("subnetIds", f"which subnets the nodes of {pool.name} are in is said nowhere")
+    elsewhere = [item for item in nodes if item.id not in reachable]
     missing = sorted({zone_of(item) for item in elsewhere} - _zones(there)) if elsewhere else []
     for zone in missing:
         yield Problem(f"has no mount target in {zone}, where nodes of {pool.name} may be")
