@@ -64,7 +64,7 @@ def test_n10_worked_example_half_an_hour_of_grace_fails_c_although_pods_refuse()
 def test_n10_worked_example_the_default_expiry_hits_one_long_job_in_ten() -> None:
     pool = changed(POOL, f"{SPEC}.expireAfter", None)
     message = complaint(judge("NODE013", pool))
-    assert message.startswith("clause d: expireAfter is unset, which means 720 h and ignores budgets")
+    assert message.startswith("clause d (expiry): expireAfter is unset, which means 720 h and ignores budgets")
     assert "about 10 % of jobs of 72 h lose their node" in message
 
 
@@ -140,7 +140,7 @@ def test_n10_nodes_that_carry_the_annotation_are_left_alone_but_expire() -> None
 def test_n10_b_ten_minutes_are_enough_for_a_gang_to_restart_and_less_are_not() -> None:
     assert passes(judge("NODE013", examples.training_pool(consolidateAfter="10m"), GANG))
     report = judge("NODE013", examples.training_pool(consolidateAfter="9m59s"), GANG)
-    assert complaint(report).startswith("clause b: consolidateAfter is ")
+    assert complaint(report).startswith("clause b (restart): consolidateAfter is ")
     assert report.findings[0].level is Level.MANDATORY
 
 

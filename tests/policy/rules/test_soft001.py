@@ -177,6 +177,19 @@ def test_g03_a_configuration_that_is_elsewhere_is_left_open() -> None:
     assert left_open(judge("SOFT001", CLASS, plugin(CLASS, config={"name": "other"}))) == ["values.config.name"]
 
 
+def test_what_is_set_by_a_serving_runtime_is_judged_there() -> None:
+    model = {"modelFormat": {"name": "huggingface"}, "resources": {"limits": {"nvidia.com/gpu": "1"}}}
+    service = examples.resource(
+        "kubernetes:serving.kserve.io/v1beta1:InferenceService", "llm", {"spec": {"predictor": {"model": model}}}
+    )
+    assert not_concerned(judge("SOFT001", service))
+    patch = dataclasses.replace(pod(runtime_class=None), type="kubernetes:apps/v1:DeploymentPatch")
+    assert not_concerned(judge("SOFT001", changed(patch, "spec.template.spec.runtimeClassName", None)))
+    assert left_open(judge("SOFT001", unknown(pod(), "spec.template.spec"))) == ["spec.template.spec"]
+    named = changed(service, "spec.predictor.runtimeClassName", RUNTIME_CLASS)
+    assert left_open(judge("SOFT001", named)) == ["runtimeClassName"]
+
+
 def test_manifests_have_no_order_and_a_cluster_that_may_hold_the_class() -> None:
     for resources, open_ in (((CLASS, pod()), []), ((pod(),), [Undecided])):
         stack = Stack(resources, Options(manifests_only=True))

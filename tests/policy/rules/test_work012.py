@@ -46,7 +46,7 @@ def test_w09_two_replicas_with_a_budget_pass() -> None:
 def test_w09_two_replicas_without_one_fail_and_the_fix_says_what_to_select() -> None:
     (finding,) = judge("WORK012", servers(2)).findings
     assert finding.message.startswith("has 2 replicas and no PodDisruptionBudget")
-    assert finding.fix.endswith("here: select app: llm")
+    assert finding.fix == "make a PodDisruptionBudget with maxUnavailable 1 in the pods' namespace: select app: llm"
     assert finding.level is Level.MANDATORY
     (mild,) = judge("WORK012", servers(2), environment=Environment.STAGING).findings
     assert mild.level is Level.ADVISORY
@@ -148,11 +148,35 @@ def test_w09_groups_that_serve_together_count_as_one_replica() -> None:
     assert passes(judge("WORK012", changed(group, "spec.replicas", 2), budget(own)))
 
 
+def test_w09_leader_and_workers_of_a_group_are_judged_once() -> None:
+    pods = {"spec": {"containers": [examples.container()]}}
+    parts = {"size": 2, "leaderTemplate": pods, "workerTemplate": pods}
+    group = examples.resource(
+        "kubernetes:leaderworkerset.x-k8s.io/v1:LeaderWorkerSet",
+        "llm",
+        {"metadata": {"name": "llm"}, "spec": {"replicas": 2, "leaderWorkerTemplate": parts}},
+    )
+    assert "has 2 replicas and no PodDisruptionBudget" in complaint(judge("WORK012", group))
+    alone = changed(group, "spec.leaderWorkerTemplate.leaderTemplate", {})
+    assert "has 2 replicas and no PodDisruptionBudget" in complaint(judge("WORK012", alone))
+
+
+def test_w09_pods_of_ray_have_no_scale_so_that_a_budget_says_how_many_stay() -> None:
+    group = {"groupName": "gpu", "replicas": 3, "template": {"spec": {"containers": [examples.container()]}}}
+    service = examples.resource(
+        "kubernetes:ray.io/v1:RayService", "llm", {"spec": {"rayClusterConfig": {"workerGroupSpecs": [group]}}}
+    )
+    (finding,) = judge("WORK012", service).findings
+    assert finding.fix.startswith("make a PodDisruptionBudget with minAvailable 2 in the pods' namespace")
+
+
 # --- gangs ------------------------------------------------------------------------------------------------------------
 
 
 def test_w09_a_gang_has_a_budget_or_refuses_to_go() -> None:
-    assert "trains with 4 pods and has no PodDisruptionBudget" in complaint(judge("WORK012", gang()))
+    (finding,) = judge("WORK012", gang()).findings
+    assert "trains with 4 pods and has no PodDisruptionBudget" in finding.message
+    assert finding.fix.startswith("make a PodDisruptionBudget with minAvailable 4 in the pods' namespace")
     assert passes(judge("WORK012", gang(), budget({"matchLabels": {"job": "llama"}}, minAvailable=4)))
     place = "spec.pytorchReplicaSpecs.Worker.template.metadata.annotations"
     assert passes(judge("WORK012", changed(gang(), place, {labels.DO_NOT_DISRUPT: "true"})))

@@ -72,15 +72,25 @@ class _Case:
         message = _CLAUSES[clause](self.contract, self.guests)
         if message is not None:
             alone = clause == _RESTART and bool(self.guests) and not any(guest.gang for guest in self.guests)
-            yield Problem(f"clause {clause}: {message}", advisory=self.doubtful or alone, fix=self.fix)
+            yield Problem(f"{_NAMES[clause]}: {message}", advisory=self.doubtful or alone, fix=self.fix)
 
     def farewell(self, guest: Guest, *, spot: bool) -> Iterator[Outcome]:
         """Yield why a guest cannot save before it is killed."""
         message = disruption.farewell(guest, spot=spot)
         if message is not None:
-            yield Problem(f"clause e: {message}", advisory=self.doubtful, fix=_FAREWELL)
+            yield Problem(f"{_NAMES['e']}: {message}", advisory=self.doubtful, fix=_FAREWELL)
 
 
+_NAMES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "a": "clause a (consolidation)",
+        "b": "clause b (restart)",
+        "c": "clause c (drift)",
+        "d": "clause d (expiry)",
+        "e": "clause e (farewell)",
+    }
+)
+"""What the contract with training consists of, for messages."""
 _RESTART: Final = "b"
 _CLAUSES: Final[Mapping[str, Callable[[Contract, Sequence[Guest]], str | None]]] = MappingProxyType(
     {

@@ -56,7 +56,15 @@ def _concerned(_whole: Whole, stack: Stack) -> bool:
 
 
 def _names_class(stack: Stack) -> Iterator[bool]:
-    return (pod.runtime_class is not None for pod in stack.pods)
+    return (pod.runtime_class is not None and not _said_elsewhere(pod, stack) for pod in stack.pods)
+
+
+def _said_elsewhere(pod: PodTemplate, stack: Stack) -> bool:
+    """Return whether an object says only part of its pods, and whether they name a RuntimeClass is another's to say."""
+    if not isinstance(pod.runtime_class, NotKnown) or "[" in pod.path:
+        return False
+    place = stack.by_urn[pod.urn].view.at(*pod.path.split("."), "runtimeClassName")
+    return place.data is None or (place.partial and place.beyond)
 
 
 def _check(_whole: Whole, stack: Stack) -> Iterator[Outcome]:
@@ -126,7 +134,7 @@ def _chart_user(release: Resource, operator: _Operator, stack: Stack) -> Iterato
 
 
 def _pod_user(pod: PodTemplate, operator: _Operator, stack: Stack) -> Iterator[Outcome]:
-    name = need(pod.runtime_class)
+    name = None if _said_elsewhere(pod, stack) else need(pod.runtime_class)
     if name:
         yield from _user(_User(stack.by_urn[pod.urn], name), operator, stack)
 

@@ -23,13 +23,25 @@ from eks_gpu_policies.stack import Stack
 
 
 def _concerned(pod: PodTemplate, stack: Stack) -> bool:
-    if not pod.asks_gpu:
+    if not pod.asks_gpu or _follows(pod, stack):
         return False
     kind = need(pod.kind)
     if kind is WorkloadKind.INFERENCE:
         return replicas_of(pod, stack).least > 1 or bool(budgets(stack).of(pod))
     training = training_of(pod, stack)
     return training is not None and training.certain and training.gang
+
+
+def _follows(pod: PodTemplate, stack: Stack) -> bool:
+    """Return whether a pod is a worker of a group whose leader is judged for all of it."""
+    if pod.owner_kind != "LeaderWorkerSet":
+        return False
+    places = _LEADER, (*_LEADER[:-1], "workerTemplate")
+    leader, worker = (stack.by_urn[pod.urn].view.at("spec", *place, "spec") for place in places)
+    return pod.path == worker.path and bool(leader["containers"].items())
+
+
+_LEADER: Final = ("leaderWorkerTemplate", "leaderTemplate")
 
 
 def _check(pod: PodTemplate, stack: Stack) -> Iterator[Outcome]:
@@ -44,7 +56,10 @@ def _servers(pod: PodTemplate, stack: Stack) -> Iterator[Outcome]:
     found = budgets(stack).of(pod)
     if not found:
         yield from _missing(
-            pod, stack, f"has {count.least} replicas and no PodDisruptionBudget: draining their nodes takes all at once"
+            pod,
+            stack,
+            f"has {count.least} replicas and no PodDisruptionBudget: draining their nodes takes all at once",
+            limit=f"minAvailable {count.least - 1}" if pod.owner_kind in _UNSCALED else "maxUnavailable 1",
         )
     for budget in found:
         if budget.never_lets_go(count.most):
@@ -65,6 +80,7 @@ def _gang(pod: PodTemplate, stack: Stack) -> Iterator[Outcome]:
             bare[0],
             stack,
             f"trains with {training.count} pods and has no PodDisruptionBudget: a drained node stops them all",
+            limit=f"minAvailable {training.count}",
         )
 
 
@@ -72,7 +88,11 @@ def _refuses(pod: PodTemplate) -> bool:
     return refusal(need(pod.annotations).get(labels.DO_NOT_DISRUPT)) > 0
 
 
-def _missing(pod: PodTemplate, stack: Stack, message: str) -> Iterator[Outcome]:
+_UNSCALED: Final = frozenset({"RayService", "RayCluster"})
+"""Kinds whose pods have an owner without the API's scale, so that a budget must say how many are to stay."""
+
+
+def _missing(pod: PodTemplate, stack: Stack, message: str, *, limit: str) -> Iterator[Outcome]:
     """Yield that no budget selects a pod; manifests alone do not tell, because it may be elsewhere."""
     if stack.options.manifests_only and not stack.of_type(tokens.POD_DISRUPTION_BUDGET):
         yield Undecided("spec.selector", "a PodDisruptionBudget may be in the cluster")
@@ -80,7 +100,7 @@ def _missing(pod: PodTemplate, stack: Stack, message: str) -> Iterator[Outcome]:
     own = attempt(labels_of, pod, stack.by_urn[pod.urn])
     selector = ", ".join(f"{key}: {value}" for key, value in own.items()) if isinstance(own, dict) else ""
     said = f"select {selector}" if selector else "label the pods and select them"
-    yield Problem(message, fix=f"{_FIX}; here: {said}")
+    yield Problem(message, fix=f"make a PodDisruptionBudget with {limit} in the pods' namespace: {said}")
 
 
 _FIX: Final = (
