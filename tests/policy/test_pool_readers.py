@@ -9,7 +9,7 @@ import pytest
 from eks_gpu.facts import labels, resources
 from eks_gpu.facts.instances import CATALOGUE
 from eks_gpu.facts.taints import GPU
-from eks_gpu.planning.pool import PoolKind
+from eks_gpu.planning.pool import PoolKind, Size
 from eks_gpu.planning.reading import NotKnown
 from eks_gpu_policies import examples, tokens
 from eks_gpu_policies.resource import Resource
@@ -106,8 +106,10 @@ def self_managed(user_data: str | None) -> tuple[Resource, Resource]:
 @pytest.mark.parametrize(
     "told",
     [
-        ("#!/bin/bash\n/etc/eks/bootstrap.sh ml --kubelet-extra-args \\\n"
-        "  '--node-labels=team=ml,gpu-type=a10g --register-with-taints=nvidia.com/gpu=present:NoSchedule'\n"),
+        (
+            "#!/bin/bash\n/etc/eks/bootstrap.sh ml --kubelet-extra-args \\\n"
+            "  '--node-labels=team=ml,gpu-type=a10g --register-with-taints=nvidia.com/gpu=present:NoSchedule'\n"
+        ),
         examples.node_config(
             'kubelet: {flags: ["--node-labels=team=ml,gpu-type=a10g", '
             '"--register-with-taints=nvidia.com/gpu=present:NoSchedule"]}'
@@ -116,8 +118,10 @@ def self_managed(user_data: str | None) -> tuple[Resource, Resource]:
             'kubelet: {flags: ["--node-labels=gpu-type=a10g,team=ml"], config: {registerWithTaints: '
             "[{key: nvidia.com/gpu, value: present, effect: NoSchedule}]}}"
         ),
-        ('[settings.kubernetes.node-labels]\nteam = "ml"\ngpu-type = "a10g"\n'
-        '[settings.kubernetes.node-taints]\n"nvidia.com/gpu" = ["present:NoSchedule"]\n'),
+        (
+            '[settings.kubernetes.node-labels]\nteam = "ml"\ngpu-type = "a10g"\n'
+            '[settings.kubernetes.node-taints]\n"nvidia.com/gpu" = ["present:NoSchedule"]\n'
+        ),
     ],
 )
 def test_n05_user_data_tells_the_labels_and_taints_of_a_self_managed_group(told: str) -> None:
@@ -163,9 +167,71 @@ def test_mixed_instances_are_read_with_their_overrides() -> None:
     assert isinstance(pool.taints, NotKnown)
 
 
+def test_a_mixed_group_finds_its_launch_template_by_name() -> None:
+    template = changed(examples.launch_template(instanceType="g5.xlarge"), "name", "gpu-nodes")
+    policy = {"launchTemplate": {"launchTemplateSpecification": {"launchTemplateName": "gpu-nodes"}}}
+    props = {"mixedInstancesPolicy": policy, "maxSize": 4, "minSize": 0, "tags": [CLUSTER_TAG]}
+    group = examples.resource(tokens.AUTO_SCALING_GROUP, "self", props)
+    assert Stack((template, group)).pools[0].template == template.urn
+
+
+@pytest.mark.parametrize(
+    ("distribution", "bought"),
+    [
+        (None, {"on-demand"}),
+        ({"onDemandPercentageAboveBaseCapacity": 100}, {"on-demand"}),
+        ({"onDemandPercentageAboveBaseCapacity": 99}, {"on-demand", "spot"}),
+        ({"onDemandPercentageAboveBaseCapacity": 0}, {"spot"}),
+        ({"onDemandPercentageAboveBaseCapacity": 0, "onDemandBaseCapacity": 1}, {"on-demand", "spot"}),
+        ({"onDemandBaseCapacity": 1}, {"on-demand"}),
+    ],
+)
+def test_a_mixed_group_buys_spot_only_as_far_as_it_says(distribution: object, bought: set[str]) -> None:
+    template = examples.launch_template(instanceType="g5.xlarge")
+    group = scaling_group(template, mixedInstancesPolicy={"instancesDistribution": distribution}, launchTemplate=None)
+    assert Stack((template, group)).pools[0].capacity_types == bought
+    unclear = unknown(group, "mixedInstancesPolicy.instancesDistribution")
+    assert isinstance(Stack((template, unclear)).pools[0].capacity_types, NotKnown)
+
+
+@pytest.mark.parametrize(
+    ("market", "bought"),
+    [(None, "on-demand"), ("spot", "spot"), ("capacity-block", "reserved"), ("other", "on-demand")],
+)
+def test_a_group_buys_on_the_market_of_its_launch_template(market: str | None, bought: str) -> None:
+    options = None if market is None else {"marketType": market}
+    template = examples.launch_template(instanceType="g5.xlarge", instanceMarketOptions=options)
+    assert Stack((template, scaling_group(template))).pools[0].capacity_types == {bought}
+
+
 def test_an_auto_scaling_group_of_no_cluster_is_nobodys_pool() -> None:
     template = examples.launch_template(instanceType="g5.xlarge")
     assert Stack((template, scaling_group(template, tags=()))).pools == ()
+
+
+def test_a_tag_made_from_a_clusters_name_that_is_not_known_yet_makes_a_pool() -> None:
+    template = examples.launch_template(instanceType="g5.xlarge")
+    cluster = examples.resource("aws:eks/cluster:Cluster", "ml", {})
+    group = unknown(scaling_group(template), "tags.0.key")
+    assert Stack((cluster, template, group)).pools == ()
+    links = {**group.property_dependencies, "tags": frozenset({cluster.urn})}
+    assert len(Stack((cluster, template, dataclasses.replace(group, property_dependencies=links))).pools) == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "sizes"),
+    [
+        (None, Size(minimum=1, desired=2, maximum=2)),
+        ({"maxSize": 8}, Size(minimum=1, desired=2, maximum=8)),
+        ({"minSize": 0, "desiredSize": 0, "maxSize": 4}, Size(minimum=0, desired=0, maximum=4)),
+    ],
+)
+def test_the_component_asks_for_what_it_is_not_given(given: object, sizes: Size) -> None:
+    props = {"instanceTypes": ["g5.xlarge"], "scalingConfig": given}
+    component = examples.resource(tokens.MANAGED_NODE_GROUP, "gpu", props)
+    assert Stack((component,)).pools[0].size == sizes
+    group = examples.node_group(scalingConfig={"maxSize": 8})
+    assert Stack((group,)).pools[0].size == Size(maximum=8)
 
 
 def test_node001_an_image_by_a_public_parameter_has_that_familys_devices() -> None:

@@ -28,7 +28,7 @@ def template_of(group: Resource, prop: str, place: View, program: Program) -> Re
     sources = program.computed_from(group, prop, tokens.LAUNCH_TEMPLATE)
     if len(sources) == 1:
         return sources[0]
-    name = place["name"].text()
+    name = place["name"].text() or place["launchTemplateName"].text()
     named = [
         template
         for template in program.of_type(tokens.LAUNCH_TEMPLATE)

@@ -43,8 +43,8 @@ from eks_gpu_policies.resource import Resource
 _CAPACITY: Final = {"SPOT": "spot", "ON_DEMAND": "on-demand", "CAPACITY_BLOCK": "reserved"}
 _DEFAULT_CAPACITY: Final = "ON_DEMAND"
 _COMPONENT_SIZE: Final = Size(minimum=1, desired=2, maximum=2)
-"""What ``eks.ManagedNodeGroup`` asks for when it is given no sizes (pulumi-eks 4.4.0 SDK, ``scaling_config``, checked
-2026-11-21)."""
+"""What ``eks.ManagedNodeGroup`` asks for where it is not given a size (pulumi-eks 4.4.0, nodejs/eks/nodes/nodegroup.ts,
+checked 2026-11-21)."""
 
 
 def node_groups(program: Program) -> tuple[Resource, ...]:
@@ -120,13 +120,17 @@ def _capacity_types(view: View) -> frozenset[str]:
 
 def _size(group: Resource) -> Size:
     scaling = group.view["scalingConfig"]
-    if group.type == tokens.MANAGED_NODE_GROUP and not scaling.exists:
-        return _COMPONENT_SIZE
+    unsaid = _COMPONENT_SIZE if group.type == tokens.MANAGED_NODE_GROUP else Size()
     return Size(
-        minimum=scaling["minSize"].integer(),
-        desired=scaling["desiredSize"].integer(),
-        maximum=scaling["maxSize"].integer(),
+        minimum=_said(scaling["minSize"], unsaid.minimum),
+        desired=_said(scaling["desiredSize"], unsaid.desired),
+        maximum=_said(scaling["maxSize"], unsaid.maximum),
     )
+
+
+def _said(size: View, unsaid: int | None) -> int | None:
+    number = size.integer()
+    return unsaid if number is None else number
 
 
 def _image(view: View, template: Template) -> Image:

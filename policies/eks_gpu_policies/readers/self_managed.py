@@ -5,6 +5,8 @@ Labels and taints are what their user data tells the kubelet.
 
 from __future__ import annotations
 
+from typing import Final
+
 from eks_gpu.facts import labels
 from eks_gpu.planning.pool import Image, Pool, PoolKind, Size
 from eks_gpu.planning.reading import NotKnown, NotKnownError, View, attempt, need
@@ -31,7 +33,7 @@ def self_managed_groups(program: Program) -> tuple[Resource, ...]:
     return tuple(
         group
         for group in program.of_type(tokens.AUTO_SCALING_GROUP)
-        if attempt(_joins_a_cluster, group) is True or _is_part(group, program)
+        if _joins_a_cluster(group, program) or _is_part(group, program)
     )
 
 
@@ -41,9 +43,16 @@ def _is_part(group: Resource, program: Program) -> bool:
     return parent is not None and parent.type in tokens.SELF_MANAGED
 
 
-def _joins_a_cluster(group: Resource) -> bool:
-    keys = (tag["key"].text() or "" for tag in group.view["tags"].items())
-    return any(key.startswith(f"{labels.CLUSTER_TAG_PREFIX}/") for key in keys)
+def _joins_a_cluster(group: Resource, program: Program) -> bool:
+    """Return whether a tag names a cluster, or is made from the name of one that is not known yet."""
+    tags = attempt(_tags, group)
+    if isinstance(tags, NotKnown):
+        return bool(program.computed_from(group, "tags", *tokens.CLUSTERS))
+    return any(key.startswith(f"{labels.CLUSTER_TAG_PREFIX}/") for key in tags)
+
+
+def _tags(group: Resource) -> tuple[str, ...]:
+    return tuple(tag["key"].text() or "" for tag in group.view["tags"].items())
 
 
 def read_self_managed(group: Resource, program: Program) -> Pool:
@@ -65,7 +74,7 @@ def read_self_managed(group: Resource, program: Program) -> Pool:
         requirements=(),
         labels=attempt(lambda: registered_labels(need(told), group.urn)),
         taints=attempt(lambda: registered_taints(need(told), group.urn)),
-        capacity_types=frozenset({"on-demand", "spot"}) if mixed.exists else frozenset({"on-demand"}),
+        capacity_types=attempt(lambda: _mixed(mixed) if mixed.exists else _bought(properties_of(template))),
         size=attempt(lambda: _size(group.view)),
         limits={},
         image=attempt(lambda: _image(properties_of(template)["imageId"])),
@@ -75,6 +84,26 @@ def read_self_managed(group: Resource, program: Program) -> Pool:
         kubelet=attempt(lambda: told_kubelet(need(told))),
         template=urn_of(template),
     )
+
+
+_MARKETS: Final = {None: "on-demand", "spot": "spot", "capacity-block": "reserved"}
+_EVERYTHING: Final = 100
+"""Percent of on-demand instances in a mixed group that says nothing (EC2 Auto Scaling API reference,
+InstancesDistribution, checked 2026-11-21)."""
+
+
+def _bought(template: View) -> frozenset[str]:
+    market = template.at("instanceMarketOptions", "marketType").text()
+    return frozenset({_MARKETS.get(market, "on-demand")})
+
+
+def _mixed(policy: View) -> frozenset[str]:
+    distribution = policy["instancesDistribution"]
+    said = distribution["onDemandPercentageAboveBaseCapacity"].number()
+    share = _EVERYTHING if said is None else said
+    base = distribution["onDemandBaseCapacity"].number() or 0
+    spot = {"spot"} if share < _EVERYTHING else set()
+    return frozenset(spot | ({"on-demand"} if share > 0 or base > 0 else set()))
 
 
 def _told(group: Resource, template: View) -> UserData:

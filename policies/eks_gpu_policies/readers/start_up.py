@@ -177,7 +177,7 @@ def _image_volume(pool: Pool) -> float:
     volume = image_volume(pool, family)
     mapped = volume.mapped
     kind = None if mapped is None else need(mapped.type)
-    if kind in storage.EBS_OLDER_MIB_PER_SECOND:
+    if kind is not None and kind in storage.EBS_OLDER_MIB_PER_SECOND:
         return volume_bytes_per_second(storage.EBS_OLDER_MIB_PER_SECOND[kind](volume.gib))
     if kind not in {None, _GP3}:
         raise NotKnownError(NotKnown(pool.urn, "volumeType", "its speed follows its IOPS"))

@@ -88,8 +88,8 @@ def test_n11_a_group_that_matches_its_reservation_passes() -> None:
     [
         ({"minSize": 0, "desiredSize": 0, "maxSize": 1}, None),
         ({"minSize": 2, "desiredSize": 2, "maxSize": 2}, None),
-        ({"minSize": 2, "desiredSize": 1, "maxSize": 4}, "has a minimum of 2 nodes above its desired of 1"),
-        ({"minSize": 0, "desiredSize": 5, "maxSize": 4}, "has a desired of 5 nodes above its maximum of 4"),
+        ({"minSize": 2, "desiredSize": 1, "maxSize": 4}, "has a minimum of 2 nodes above its desired size of 1"),
+        ({"minSize": 0, "desiredSize": 5, "maxSize": 4}, "has a desired size of 5 nodes above its maximum of 4"),
         ({"minSize": 3, "maxSize": 2}, "has a minimum of 3 nodes above its maximum of 2"),
     ],
 )
@@ -101,7 +101,7 @@ def test_n11_sizes_are_in_order(sizes: object, said: str | None) -> None:
 def test_n11_a_static_pool_has_no_more_nodes_than_its_limit() -> None:
     assert passes(judge("NODE010", examples.node_class(), examples.node_pool(replicas=2, limits={"nodes": "2"})))
     over = examples.node_pool(replicas=3, limits={"nodes": "2"})
-    assert "desired of 3 nodes above its maximum of 2" in complaint(judge("NODE010", examples.node_class(), over))
+    assert "desired size of 3 nodes above its maximum of 2" in complaint(judge("NODE010", examples.node_class(), over))
 
 
 def test_n11_a_reservation_of_another_type_is_paid_for_and_not_used() -> None:
@@ -281,7 +281,7 @@ def test_n11_blueprint_for_targeted_reservations_has_two_minimums_and_a_placemen
         scalingConfig={"minSize": 3, "desiredSize": 2, "maxSize": 5},
     )
     found = messages(judge("NODE010", *program))["train"]
-    assert any("minimum of 3 nodes above its desired of 2" in message for message in found)
+    assert any("minimum of 3 nodes above its desired size of 2" in message for message in found)
     assert any("placement group together" in message for message in found)
 
 

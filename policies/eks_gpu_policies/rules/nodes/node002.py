@@ -60,9 +60,9 @@ def _slow(volume: Volume | None, gib: float | NotKnown | None) -> _Slow | None:
     throughput = None if volume is None else need(volume.throughput_mib)
     if kind in _BY_IOPS:
         return None
-    if kind in EBS_OLDER_MIB_PER_SECOND:
+    if kind is not None and kind in EBS_OLDER_MIB_PER_SECOND:
         if not isinstance(gib, float | int):
-            return _Slow(str(kind), None)
+            return _Slow(kind, None)
         return _Slow(f"{kind}, {gib:.6g} GiB", EBS_OLDER_MIB_PER_SECOND[kind](gib))
     if throughput is None:
         return _Slow(f"{kind or 'the default volume'} without a throughput", GP3_MIB_PER_SECOND)

@@ -31,7 +31,7 @@ def _check(pool: Pool, stack: Stack) -> Iterator[Outcome]:
 
 def _size(pool: Pool) -> Iterator[Outcome]:
     size = need(pool.size)
-    said = {"minimum": size.minimum, "desired": size.desired, "maximum": size.maximum}
+    said = {"minimum": size.minimum, "desired size": size.desired, "maximum": size.maximum}
     known = [(name, value) for name, value in said.items() if value is not None]
     for (low, smaller), (high, larger) in pairwise(known):
         if smaller > larger:
