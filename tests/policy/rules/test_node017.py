@@ -36,6 +36,13 @@ def script(line: str) -> str:
         "dnf update -y kernel  # for a fix",
         "apt-get install -y linux-image-6.8.0-1021-aws",
         "dnf upgrade -y kmod-nvidia-latest-dkms",
+        "dnf upgrade --releasever 2023.9.20260720 -y",
+        "yum -d 0 -e 0 -y update",
+        'apt-get -o Dpkg::Options::="--force-confold" -y upgrade',
+        'apt-get -y -o "Dpkg::Options::=--force-confdef" dist-upgrade',
+        "yum update --exclude kernel-devel -y",
+        "dnf install -y kernel6.12",
+        "amazon-linux-extras install -y kernel-5.15",
     ],
 )
 def test_n07_an_upgrade_of_packages_or_the_kernel_fails_with_its_line(line: str) -> None:
@@ -49,7 +56,14 @@ def test_n07_automatic_upgrades_fail(line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["nvidia-smi mig -cgi 9,9,9,19 -C", "nvidia-smi -i 0 -mig 1", "nvidia-smi mig -i 0 -dci"]
+    "line",
+    [
+        "nvidia-smi mig -cgi 9,9,9,19 -C",
+        "nvidia-smi -i 0 -mig 1",
+        "nvidia-smi -mig=1",
+        "nvidia-smi mig -i 0 -dci",
+        "nvidia-smi --multi-instance-gpu=1",
+    ],
 )
 def test_g05_a_mig_layout_made_by_hand_fails(line: str) -> None:
     message = complaint(judge("NODE017", *group(script(line))))
@@ -65,6 +79,10 @@ def test_g05_a_mig_layout_made_by_hand_fails(line: str) -> None:
         "dnf check-update || true",
         "yum update -y amazon-ssm-agent",
         "dnf install -y kernel-devel-$(uname -r) kernel-headers",
+        "dnf install -y kernel6.12-devel-6.12.20 kernel6.12-modules-extra",
+        "dnf --releasever 2023.9.20260720 install -y jq",
+        "yum -y",
+        "amazon-linux-extras install -y docker",
         "systemctl disable --now unattended-upgrades",
         "apt-get purge -y unattended-upgrades",
         "nvidia-smi mig -lgip",
@@ -81,7 +99,18 @@ def test_what_leaves_driver_and_kernel_alone_passes(line: str) -> None:
 def test_n07_cloud_config_may_upgrade_too() -> None:
     assert "package_upgrade: true" in complaint(judge("NODE017", *group("#cloud-config\npackage_upgrade: true\n")))
     assert "yum update -y" in complaint(judge("NODE017", *group("#cloud-config\nruncmd:\n- [yum, update, -y]\n")))
-    assert passes(judge("NODE017", *group("#cloud-config\npackage_update: true\npackages: [jq]\n")))
+    assert passes(judge("NODE017", *group("#cloud-config\npackage_update: true\npackages: [jq, [nano, 7.2]]\n")))
+
+
+@pytest.mark.parametrize(
+    ("package", "said"),
+    [
+        ("unattended-upgrades", "has packages upgraded while the node runs (packages: unattended-upgrades)"),
+        ("linux-image-aws", "installs another kernel at boot (packages: linux-image-aws)"),
+    ],
+)
+def test_n07_cloud_config_may_install_what_upgrades_and_another_kernel(package: str, said: str) -> None:
+    assert complaint(judge("NODE017", *group(f"#cloud-config\npackages: [{package}]\n"))).startswith(said)
 
 
 def test_n07_a_part_of_a_multipart_text_is_found() -> None:
@@ -123,7 +152,7 @@ def test_n07_an_update_never_takes_the_whole_group(update: object, maximum: int,
 
 def test_long_lines_are_shortened_in_the_message() -> None:
     message = complaint(judge("NODE017", *group(script("yum update -y " + "--exclude=x " * 40))))
-    assert len(message) < 160
+    assert "--exclude=x --excl...): the driver" in message
 
 
 def test_unknown_user_data_is_left_open_and_the_update_judged_all_the_same() -> None:

@@ -18,7 +18,9 @@ from eks_gpu_policies.rule import Example, Outcome, Problem, Rule, Severity, cla
 from eks_gpu_policies.stack import Stack
 from eks_gpu_policies.subjects import GPU_NODE_MAKERS
 
-_COMMAND: Final = re.compile(r"(?:^|[;&|(\s/\"'`])(dnf|yum|microdnf|apt|apt-get|aptitude|zypper)\s+([^;&|]*)")
+_COMMAND: Final = re.compile(
+    r"(?:^|[;&|(\s/\"'`])(dnf|yum|microdnf|apt|apt-get|aptitude|zypper|amazon-linux-extras)\s+([^;&|]*)"
+)
 _UPGRADES: Final = frozenset(
     {"upgrade", "update", "upgrade-minimal", "update-minimal", "dist-upgrade", "full-upgrade", "distro-sync", "patch"}
 )
@@ -26,13 +28,23 @@ _INDEX_ONLY: Final = frozenset({"apt", "apt-get", "aptitude"})
 """Whose ``update`` fetches the list of packages and installs none."""
 _KERNEL: Final = re.compile(r"kernel(?:[\d.*-]\S*)?|linux-(?:image|generic|aws)\S*")
 _DRIVER: Final = re.compile(r"(?:kmod-)?nvidia\S*|cuda-drivers\S*")
-_KERNEL_PARTS: Final = re.compile(r"kernel-(?:devel|headers|modules-extra|tools)\S*")
+_KERNEL_PARTS: Final = re.compile(r"kernel[\d.]*-(?:devel|headers|modules-extra|tools)\S*")
 """What is built against a kernel, beside it."""
+_QUOTED: Final = re.compile(r"([\"'])([^\"']*)\1")
 _REST: Final = re.compile(r"\s(?:\d?[<>]|#)|[)\"'`]")
 """Where a command's words end: at a redirection, a comment or a closing quote."""
+_VALUED: Final = frozenset(
+    {
+        *("-c", "-o", "-t", "-x", "--default-release", "--disablerepo", "--enablerepo", "--exclude", "--option"),
+        *("--releasever", "--repo", "--repoid", "--setopt", "--target-release"),
+    }
+)
+"""Options whose value may be the next word."""
 _AUTOMATIC: Final = re.compile(r"\b(?:unattended-upgrades?|dnf-automatic|yum-cron)\b")
 _AGAINST: Final = re.compile(r"\b(?:remove|purge|autoremove|erase|disable|stop|mask)\b")
-_MIG: Final = re.compile(r"\bnvidia-smi\b[^;&|]*?\s(?:mig\s[^;&|]*-(?:cgi|cci|dgi|dci)|-mig\s+\S|--multi-instance-gpu)")
+_MIG: Final = re.compile(
+    r"\bnvidia-smi\b[^;&|]*?\s(?:mig\s[^;&|]*-(?:cgi|cci|dgi|dci)|-mig[\s=]+\S|--multi-instance-gpu)"
+)
 _LONGEST_LINE: Final = 4096
 _SHOWN: Final = 80
 
@@ -55,28 +67,54 @@ def _user_data(pool: Pool, stack: Stack) -> Iterator[Outcome]:
     for line in told.lines:
         yield from _line(line[:_LONGEST_LINE])
     for config in told.cloud_configs:
-        for key in ("package_upgrade", "apt_upgrade"):
-            if config[key].boolean():
-                yield Problem(f"upgrades every package at boot ({key}: true)", fix=_BY_IMAGE)
+        yield from _cloud_config(config)
+
+
+def _cloud_config(config: View) -> Iterator[Outcome]:
+    for key in ("package_upgrade", "apt_upgrade"):
+        if config[key].boolean():
+            yield Problem(f"upgrades every package at boot ({key}: true)", fix=_BY_IMAGE)
+    for package in config["packages"].texts():
+        if _AUTOMATIC.search(package):
+            yield Problem(f"has packages upgraded while the node runs (packages: {package})", fix=_BY_IMAGE)
+        elif _is_kernel(package):
+            yield Problem(f"installs another kernel at boot (packages: {package}){_BUILT_FOR}", fix=_BY_IMAGE)
 
 
 def _line(line: str) -> Iterator[Outcome]:
     shown = line if len(line) <= _SHOWN else f"{line[:_SHOWN]}..."
     if _MIG.search(line):
         yield Problem(f"partitions GPUs by hand at boot ({shown}); no restart of the node repeats it", fix=_BY_LABEL)
-    elif any(_upgrades(name, _REST.split(words)[0].split()) for name, words in _COMMAND.findall(line)):
-        yield Problem(f"upgrades packages at boot ({shown}), under a driver that was built for others", fix=_BY_IMAGE)
+    elif any(_upgrades(name, _words(rest)) for name, rest in _COMMAND.findall(line)):
+        yield Problem(f"upgrades packages at boot ({shown}){_BUILT_FOR}", fix=_BY_IMAGE)
     elif _AUTOMATIC.search(line) and not _AGAINST.search(line):
         yield Problem(f"has packages upgraded while the node runs ({shown})", fix=_BY_IMAGE)
 
 
-def _upgrades(manager: str, words: list[str]) -> bool:
+_BUILT_FOR: Final = ": the driver in the image was built for the kernel and the libraries beside it"
+
+
+def _words(rest: str) -> tuple[str, ...]:
+    """Return the words of a command but its options: what it does, and what to."""
+    words = _REST.split(_QUOTED.sub(r"\2", rest))[0].split()
+    after = ["", *words]
+    return tuple(
+        word
+        for before, word in zip(after, words, strict=False)
+        if before not in _VALUED and not word.startswith("-") and not word.isdigit()
+    )
+
+
+def _is_kernel(package: str) -> bool:
+    return _KERNEL.fullmatch(package) is not None and _KERNEL_PARTS.match(package) is None
+
+
+def _upgrades(manager: str, words: tuple[str, ...]) -> bool:
     """Return whether a command of a package manager upgrades everything, or the kernel."""
-    verbs = [word for word in words if not word.startswith("-")]
-    if not verbs:
+    if not words:
         return False
-    verb, packages = verbs[0], verbs[1:]
-    if any(_KERNEL.fullmatch(package) and not _KERNEL_PARTS.match(package) for package in packages):
+    verb, *packages = words
+    if any(map(_is_kernel, packages)):
         return verb in _UPGRADES or verb == "install"
     if verb in _UPGRADES and any(_DRIVER.fullmatch(package) for package in packages):
         return True
