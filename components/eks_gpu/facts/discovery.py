@@ -9,7 +9,8 @@ from eks_gpu.facts import labels
 
 SOURCE = (
     "NVIDIA/gpu-operator v26.7.0 controllers/state_manager.go (gpuNodeLabels, gpuStateLabels); "
-    "NVIDIA/k8s-device-plugin v0.20.0 values.yaml (affinity) and templates/daemonset-mps-control-daemon.yml; "
+    "NVIDIA/k8s-device-plugin v0.20.0 values.yaml (affinity), templates/daemonset-mps-control-daemon.yml and "
+    "docs/gpu-feature-discovery (generated labels); "
     "kubernetes-sigs/node-feature-discovery @000d580 docs (sources.pci: the label's name follows deviceLabelFields); "
     "awslabs/amazon-eks-ami v20260724 nodeadm/internal/kubelet/config.go"
 )
@@ -57,7 +58,16 @@ BY_OPERATOR: Mapping[str, str] = MappingProxyType(
 """What the operator puts on a node that it takes for a GPU node."""
 
 BY_GFD: Mapping[str, str | None] = MappingProxyType(
-    {labels.GFD_PRODUCT: None, labels.GFD_COUNT: None, labels.GFD_MEMORY: None}
+    dict.fromkeys(
+        (
+            labels.GFD_PRODUCT,
+            labels.GFD_COUNT,
+            labels.GFD_MEMORY,
+            labels.GFD_REPLICAS,
+            labels.MIG_CAPABLE,
+            *(f"nvidia.com/gpu.{what}" for what in ("family", "machine", "mode", "compute.major", "compute.minor")),
+        )
+    )
 )
 """What GPU feature discovery has node feature discovery put on a node; None where the value depends on the node. It
 says ``MPS_CAPABLE`` as well, with the value that the sharing configuration gives."""

@@ -33,9 +33,11 @@ MINUTE: Final = 60
 WHEN_EMPTY: Final = "WhenEmpty"
 DEFAULT_POLICY: Final = "WhenEmptyOrUnderutilized"
 DEFAULT_EXPIRY: Final = 720 * HOUR
+AUTO_MODE_EXPIRY: Final = 336 * HOUR
 DEFAULT_CONSOLIDATE_AFTER: Final = 0
 DEFAULT_BUDGET: Final = "10%"
-"""What the NodePool's schema fills in for what is left out (NodePool CRD of Karpenter 1.14.1)."""
+"""What the NodePool's schema fills in for what is left out (NodePool CRD of Karpenter 1.14.1); EKS Auto Mode's nodes
+expire sooner (EKS user guide, "Create a Node Pool for EKS Auto Mode", checked 2026-11-21)."""
 
 LONGEST_JOB: Final = 72 * HOUR
 """How long a training job is taken to run that says nothing: a long weekend."""

@@ -18,6 +18,7 @@ from eks_gpu.planning.reading import NotKnown, View, attempt, need
 from eks_gpu_policies.questions.disruption_budgets import held_by
 from eks_gpu_policies.questions.room import room
 from eks_gpu_policies.questions.training import Training, saves, trainings
+from eks_gpu_policies.readers.karpenter import is_auto_mode
 from eks_gpu_policies.stack import Stack
 
 _EXPIRE_AFTER: Final = "expireAfter"
@@ -36,12 +37,16 @@ def contract_of(pool: View) -> Contract:
         policy=attempt(lambda: said[_POLICY].text() or disruption.DEFAULT_POLICY),
         consolidate_after=attempt(_lasting, said[_AFTER], disruption.DEFAULT_CONSOLIDATE_AFTER),
         budgets=attempt(lambda: tuple(_budgets(said["budgets"]))),
-        expire_after=attempt(_lasting, expiry, disruption.DEFAULT_EXPIRY),
+        expire_after=attempt(lambda: _lasting(expiry, _default_expiry(pool))),
         grace=attempt(_lasting, node["terminationGracePeriod"], NEVER),
         static=attempt(lambda: spec["replicas"].exists),
         annotated=attempt(lambda: template.at("metadata", "annotations", labels.DO_NOT_DISRUPT).text() == _YES),
         unset=frozenset(name for name, place in named.items() if attempt(_exists, place) is False),
     )
+
+
+def _default_expiry(pool: View) -> float:
+    return disruption.AUTO_MODE_EXPIRY if is_auto_mode(pool) else disruption.DEFAULT_EXPIRY
 
 
 def _exists(place: View) -> bool:

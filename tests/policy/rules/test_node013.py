@@ -68,6 +68,14 @@ def test_n10_worked_example_the_default_expiry_hits_one_long_job_in_ten() -> Non
     assert "about 10 % of jobs of 72 h lose their node" in message
 
 
+def test_n10_nodes_of_auto_mode_expire_sooner_by_default() -> None:
+    reference = {"group": labels.EKS_AUTO_DOMAIN, "kind": "NodeClass", "name": "default"}
+    pool = changed(changed(POOL, f"{SPEC}.nodeClassRef", reference), f"{SPEC}.expireAfter", None)
+    message = complaint(judge("NODE013", pool))
+    assert "expireAfter is unset, which means 336 h" in message
+    assert "about 21 % of jobs of 72 h lose their node" in message
+
+
 # --- a: consolidation ----------------------------------------------------------------------------------------------
 
 

@@ -128,6 +128,12 @@ def test_g02_in_a_cluster_made_elsewhere_an_owner_may_be_there_unless_the_operat
     assert "GPU software" in left_open(judge(RULE, CLUSTER, exporter, manifests, pool()))
 
 
+def test_the_agent_of_eks_is_no_gpu_software() -> None:
+    add_on = {"addonName": "eks-node-monitoring-agent", "addonVersion": "v1.7.0-eksbuild.1"}
+    agent = examples.resource("aws:eks/addon:Addon", "agent", add_on)
+    assert left_open(judge(RULE, CLUSTER, agent, pool())) == ["GPU software"]
+
+
 def test_pools_without_any_gpu_software_are_left_open() -> None:
     assert left_open(judge(RULE, CLUSTER, pool())) == ["GPU software"]
 

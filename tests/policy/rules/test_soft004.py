@@ -112,6 +112,13 @@ def test_g02_discovery_of_its_own_chart_names_devices_otherwise_than_the_plugin_
     assert passes(judge(RULE, cluster(), fitting, plugin(), pool(GPU, carries={})))
 
 
+@pytest.mark.parametrize("key", ["nvidia.com/gpu.family", labels.GFD_PRODUCT, labels.MIG_CAPABLE])
+def test_g02_what_discovery_says_of_a_gpu_may_be_selected(key: str) -> None:
+    exporter = chart(DCGM_EXPORTER.name, DCGM_EXPORTER.version, tolerations=EVERYTHING, nodeSelector={key: "x"})
+    assert passes(judge(RULE, cluster(), plugin(gfd={"enabled": True}), exporter, pool(GPU)))
+    assert "which no node there has" in complaint(judge(RULE, cluster(), plugin(), exporter, pool(GPU)))
+
+
 def test_g02_a_selector_that_no_pool_meets_fails() -> None:
     told = complaint(judge(RULE, cluster(), plugin(nodeSelector={"role": "gpu"}), pool(GPU)))
     assert "because it requires role=gpu, which no node there has" in told

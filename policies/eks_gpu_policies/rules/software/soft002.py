@@ -100,8 +100,7 @@ def _several(pool: Pool, owners: list[_Owner]) -> Problem:
 
 
 def _nobody(pool: Pool, stack: Stack) -> Outcome:
-    software = [daemon for daemon in stack.daemon_reach.distinct if daemon.role in GPU_ROLES]
-    here = [daemon for daemon in software if not daemon.opted_out(pool)]
+    here = [daemon for daemon in stack.daemon_reach.distinct if _is_software(daemon) and not daemon.opted_out(pool)]
     certain = stack.daemon_reach.circumstances.complete or any(daemon.by_operator for daemon in here)
     if not here or not certain or stack.options.manifests_only:
         return Undecided("GPU software", f"what offers the GPUs of {pool.name} is not in the stack")
@@ -110,6 +109,11 @@ def _nobody(pool: Pool, stack: Stack) -> Outcome:
         "pods wait for ever",
         fix="turn the device plugin on (devicePlugin.enabled), or install one",
     )
+
+
+def _is_software(daemon: Daemon) -> bool:
+    """Return whether a DaemonSet is GPU software. EKS's monitoring agent is there whoever uses the GPUs, and how."""
+    return daemon.role in GPU_ROLES and (daemon.role is not Role.DCGM or daemon.by_operator)
 
 
 def _operator(**values: object) -> Resource:
