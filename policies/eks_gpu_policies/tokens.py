@@ -51,6 +51,8 @@ YAML_FILES: Final = frozenset(
         "kubernetes:yaml/v2:ConfigGroup",
         "kubernetes:yaml:ConfigFile",
         "kubernetes:yaml:ConfigGroup",
+        "kubernetes:kustomize/v2:Directory",
+        "kubernetes:kustomize:Directory",
     }
 )
 DAEMON_SET: Final = "kubernetes:apps/v1:DaemonSet"

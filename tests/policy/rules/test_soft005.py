@@ -48,6 +48,15 @@ def test_g06_a_chart_in_a_registry_is_not() -> None:
     assert "without a version" in complaint(judge("SOFT005", release(None, "oci://public.ecr.aws/karpenter/karpenter")))
 
 
+@pytest.mark.parametrize(
+    ("reference", "exact"),
+    [(f"@sha256:{'a1' * 32}", True), (":1.14.1", True), (":v1.14.1", True), (":latest", False), (":1.14", False)],
+)
+def test_g06_a_reference_may_say_which_chart_it_is(reference: str, *, exact: bool) -> None:
+    report = judge("SOFT005", release(None, f"oci://registry.example.com:5000/karpenter{reference}"))
+    assert passes(report) is exact
+
+
 def test_g07_an_add_on_has_a_version() -> None:
     assert passes(judge("SOFT005", add_on("v1.20.4-eksbuild.2")))
     assert "installs the add-on vpc-cni without a version" in complaint(judge("SOFT005", add_on(None)))
@@ -71,6 +80,24 @@ def test_g07_manifests_of_a_branch_fail(url: str) -> None:
     assert messages(judge("SOFT005", group)) == {
         "manifest": [f"applies {url}, which is another file whenever somebody changes it"]
     }
+
+
+@pytest.mark.parametrize("token", ["kubernetes:kustomize/v2:Directory", "kubernetes:kustomize:Directory"])
+@pytest.mark.parametrize(
+    ("address", "exact"),
+    [
+        ("github.com/kubernetes-sigs/aws-efs-csi-driver/deploy/kubernetes/overlays/stable/?ref=release-3.4", True),
+        ("https://github.com/kubeflow/trainer//manifests/overlays/standalone?ref=v1.9.2", True),
+        ("https://github.com/kubeflow/trainer//manifests/overlays/standalone?timeout=90s&ref=master", False),
+        ("github.com/kubeflow/trainer/manifests/overlays/standalone?ref=main", False),
+        ("github.com/kubeflow/trainer/manifests/overlays/standalone", False),
+        ("https://github.com/kubeflow/trainer/tree/master/manifests/overlays/standalone", False),
+        ("./overlays/main", True),
+    ],
+)
+def test_g07_a_kustomization_of_a_repository_names_what_it_takes(token: str, address: str, *, exact: bool) -> None:
+    report = judge("SOFT005", manifest(token, directory=address))
+    assert not report.findings if exact else complaint(report).startswith(f"applies {address}")
 
 
 def test_g07_manifests_of_a_tag_pass() -> None:

@@ -21,7 +21,14 @@ from eks_gpu_policies.subjects import resources
 _EXACT: Final = re.compile(r"v?\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]+)?")
 _EXACT_DRIVER: Final = re.compile(r"\d+\.\d+(?:\.\d+)?")
 _ADD_ON: Final = re.compile(r"v\d+\.\d+\.\d+-eksbuild\.\d+(?:\.\d+)?|v?\d+\.\d+\.\d+[-.+0-9A-Za-z]*")
-_MOVING_REFERENCE: Final = re.compile(r"https?://[^\s]*/(?:master|main|HEAD|latest)/", re.IGNORECASE)
+_IN_REFERENCE: Final = re.compile(rf"^oci://.*(?:@sha256:[0-9a-f]{{64}}|:{_EXACT.pattern})$")
+"""A chart of a registry whose reference says by itself which one it is: by digest, or by tag."""
+_MOVING_REFERENCE: Final = re.compile(
+    r"(?:https?://|(?:git::|ssh://|git@)?github\.com[/:])[^\s]*(?:/|[?&]ref=)(?:master|main|HEAD|latest)[/&]",
+    re.IGNORECASE,
+)
+_REMOTE_FOLDER: Final = re.compile(r"https?://|ssh://|git@|git::|github\.com/")
+_SAYS_WHICH: Final = re.compile(r"[?&](?:ref|version)=.")
 
 
 def _check(resource: Resource, _stack: Stack) -> Iterator[Outcome]:
@@ -38,7 +45,7 @@ def _check(resource: Resource, _stack: Stack) -> Iterator[Outcome]:
 
 def _chart(resource: Resource) -> Iterator[Outcome]:
     chart, version = resource.view["chart"].text() or "a chart", resource.view["version"]
-    if not charts.is_local(chart) and not resource.view["path"].exists:
+    if not charts.is_local(chart) and not _IN_REFERENCE.search(chart) and not resource.view["path"].exists:
         yield from _inexact(f"installs {chart}", version, _EXACT)
     if charts.name(resource) == GPU_OPERATOR.name:
         driver = resource.view.at("values", "driver")
@@ -60,13 +67,18 @@ def _inexact(what: str, version: View, exact: re.Pattern[str]) -> Iterator[Outco
 
 def _files(view: View) -> Iterator[Outcome]:
     listed = view["files"]
-    places = (view["file"], listed, *listed.items())
+    places = (view["file"], listed, *listed.items(), view["directory"])
     for place in places:
         text = place.text()
         if text is not None and _MOVING_REFERENCE.search(f"{text}/"):
             yield Problem(
                 f"applies {text}, which is another file whenever somebody changes it",
                 fix="name a tag, a release or a commit in the address",
+            )
+        elif place.path == "directory" and text and _REMOTE_FOLDER.match(text) and not _SAYS_WHICH.search(text):
+            yield Problem(
+                f"applies {text} as its default branch has it, which is another one whenever somebody changes it",
+                fix="add ?ref= with a tag or a commit to the address",
             )
 
 
