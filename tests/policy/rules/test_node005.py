@@ -84,6 +84,19 @@ def test_n04_a_nodepool_sets_what_it_requires() -> None:
         ("g6", ["g5.xlarge"], False, False),
         ("nvidia", ["g5.xlarge"], True, False),
         ("training", ["p4d.24xlarge"], True, False),
+        ("NVIDIA-H100-80GB-HBM3", ["p5.48xlarge"], True, False),
+        ("NVIDIA-A100-SXM4-40GB", ["p4d.24xlarge"], True, False),
+        ("a100-40gb", ["p4de.24xlarge"], False, False),
+        ("a100-80gb", ["p4d.24xlarge"], False, False),
+        ("l4-24gb", ["g6.xlarge"], True, False),
+        ("a100-1g.5gb", ["p4d.24xlarge"], True, False),
+        ("a10g-large", ["g5.xlarge"], True, False),
+        ("rtx-pro-6000", ["g7e.2xlarge"], True, False),
+        ("rtx-pro-4500", ["g7e.2xlarge"], False, False),
+        ("p4", ["p4d.24xlarge"], True, False),
+        ("g5", ["g5.xlarge", "g6.xlarge"], False, False),
+        ("g6", ["g6e.xlarge"], False, False),
+        ("g6e.xlarge", ["g6e.xlarge"], True, False),
     ],
 )
 def test_n04_gpu_type_is_true_of_every_type(said: str, types: list[str], true: bool, ours: bool) -> None:
@@ -94,6 +107,45 @@ def test_n04_gpu_type_is_true_of_every_type(said: str, types: list[str], true: b
             assert passes(report)
         else:
             assert complaint(report).startswith(f"says gpu-type={said}, and its instance types have ")
+
+
+def test_n04_karpenter_gives_a_label_that_a_pool_requires_to_exist() -> None:
+    required = [
+        {"key": labels.INSTANCE_TYPE, "operator": "In", "values": ["g5.xlarge"]},
+        {"key": labels.WORKLOAD, "operator": "Exists"},
+    ]
+    pool = changed(examples.node_pool(), "spec.template.spec.requirements", required)
+    bare = changed(pool, "spec.template.metadata", None)
+    assert passes(judge("NODE005", bare, pod(workload="inference")))
+    absent = changed(bare, "spec.template.spec.requirements.1.operator", "DoesNotExist")
+    assert "lacks the label workload" in complaint(judge("NODE005", absent, pod(workload="inference")))
+
+
+@pytest.mark.parametrize(
+    ("version", "image", "passed"),
+    [
+        ("1.35", "AL2023_x86_64_NVIDIA", True),
+        ("1.34", "AL2023_x86_64_NVIDIA", False),
+        (None, "AL2023_x86_64_NVIDIA", False),
+        ("1.35", "BOTTLEROCKET_x86_64_NVIDIA", False),
+    ],
+)
+def test_n04_images_that_mark_their_nodes_need_no_label_for_it(version: str | None, image: str, passed: bool) -> None:
+    whole = group("whole", pool_labels("a10g", "inference"))
+    bare = group("bare", without(labels.GPU_PRESENT), amiType=image, version=version)
+    report = judge("NODE005", whole, bare)
+    if passed:
+        assert passes(report)
+        karpenters = changed(examples.node_pool(), "spec.template.metadata.labels", without(labels.GPU_PRESENT))
+        assert "lacks the label nvidia.com/gpu.present" in complaint(judge("NODE005", whole, bare, karpenters))
+    else:
+        assert complaint(report) == "lacks the label nvidia.com/gpu.present, which the pool whole has"
+
+
+def test_an_image_that_is_not_known_leaves_open_whether_it_marks_its_nodes() -> None:
+    whole = group("whole", pool_labels("a10g", "inference"), version="1.35")
+    bare = unknown(group("bare", without(labels.GPU_PRESENT)), "amiType")
+    assert left_open(judge("NODE005", whole, bare)) == ["amiType"]
 
 
 def test_labels_that_are_not_known_are_left_open() -> None:

@@ -3,7 +3,8 @@
 The labels meant are the four that this project's pools carry and those that the configuration demands, never those of
 Kubernetes or Karpenter. Where nobody demands ``gpu-type``, its words are its author's: another spelling of the same
 model, an instance family or a word that names no model is not called untrue. EKS Auto Mode runs NVIDIA's software
-itself, which looks for no label of theirs.
+itself, which looks for no label of theirs. The AL2023 images label their nodes nvidia.com/gpu.present from Kubernetes
+1.35 on, which is in time for node groups; Karpenter must know it before.
 """
 
 from __future__ import annotations
@@ -13,20 +14,30 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from eks_gpu.facts import labels
+from eks_gpu.facts.ami import AmiFamily
+from eks_gpu.facts.discovery import NODEADM_LABELS_FROM as LABELS_FROM
+from eks_gpu.facts.instances import InstanceType, families
 from eks_gpu.planning.pod_template import PodTemplate
-from eks_gpu.planning.pool import Pool
+from eks_gpu.planning.pool import Pool, PoolKind
 from eks_gpu.planning.reading import NotKnown, attempt, need
 from eks_gpu_policies import examples
+from eks_gpu_policies.readers.cluster import kubernetes_version
 from eks_gpu_policies.readers.karpenter import is_auto_mode
-from eks_gpu_policies.rule import Example, Outcome, Problem, Rule, Severity, Subjects, Undecided
+from eks_gpu_policies.rule import Example, Outcome, Problem, Rule, Severity, Subjects, Undecided, clauses
 from eks_gpu_policies.stack import Stack, Whole
 from eks_gpu_policies.subjects import GPU_POOLS
 
 _SHARED: Final = (labels.ACCELERATOR, labels.GPU_PRESENT, labels.GPU_TYPE, labels.WORKLOAD)
 """What pools of one stack have together or not at all."""
 _PARTITIONED: Final = labels.gpu_type("", partitioned=True)
-_SPELLING: Final = re.compile(r"^(?:nvidia|tesla)[-_ ]|[-_ ]?\d+gi?b$|[-_ ](?:pcie|sxm\d?)$")
-_MODEL: Final = re.compile(r"(?:^|[-_ ])(?:[a-z]{1,2}\d{1,3}[a-z]{0,2}|rtx)(?=$|[-_ ])")
+_PROFILE: Final = re.compile(r"\d+g\.\d+gb")
+_WORD: Final = re.compile(r"[a-z0-9]+")
+_UNSAID: Final = frozenset({"pro", "server"})
+"""Words of a model's name that people leave out."""
+_MEMORY: Final = re.compile(r"(\d+)gi?b?")
+_ROUNDING: Final = 0.15
+"""How far a GPU's memory is from what it is sold as: 24 GB of an L4 are 22.4 GiB."""
+_MODEL: Final = re.compile(r"[a-z]{1,2}\d{1,3}[a-z]{0,2}|rtx")
 
 
 def _check(_whole: Whole, stack: Stack) -> Iterator[Outcome]:
@@ -37,13 +48,14 @@ def _check(_whole: Whole, stack: Stack) -> Iterator[Outcome]:
         own = carried[pool.urn]
         for key in () if isinstance(own, NotKnown) else own:
             first.setdefault(key, f"the pool {pool.name} has")
-    wanted = {key: first.get(key) or selected.get(key) for key in _SHARED}
+    wanted = {key: who for key in _SHARED if (who := first.get(key) or selected.get(key))}
+    marking = _images_mark_nodes(stack)
     for pool in stack.gpu_pools:
         own = carried[pool.urn]
         if isinstance(own, NotKnown):
             yield Undecided(f"{own.path} of {pool.name}", own.reason)
         else:
-            yield from _pool(pool, own, {key: who for key, who in wanted.items() if who}, stack)
+            yield from clauses(_required(pool, own, stack), _missed(pool, own, wanted, stack, marking=marking))
     for what in stack.unclear_pools:
         yield Undecided(f"{what.path} of {stack.by_urn[what.source].name}", what.reason)
 
@@ -51,7 +63,11 @@ def _check(_whole: Whole, stack: Stack) -> Iterator[Outcome]:
 def _labels(pool: Pool) -> Mapping[str, str | None]:
     """Return the labels of a pool's nodes; Karpenter also sets those that the pool requires."""
     required = () if isinstance(pool.requirements, NotKnown) else pool.requirements
-    named = {item.key: item.values[0] if len(item.values) == 1 else None for item in required if item.operator == "In"}
+    named = {
+        item.key: item.values[0] if len(item.values) == 1 else None
+        for item in required
+        if item.operator in {"In", "Exists"}
+    }
     return {**named, **need(pool.labels)}
 
 
@@ -72,15 +88,33 @@ def _required_keys(pod: PodTemplate) -> tuple[str, ...]:
     return tuple(item.key for term in terms for item in term if item.operator in {"In", "Exists"})
 
 
-def _pool(pool: Pool, carried: Mapping[str, str | None], wanted: Mapping[str, str], stack: Stack) -> Iterator[Outcome]:
+def _required(pool: Pool, carried: Mapping[str, str | None], stack: Stack) -> Iterator[Outcome]:
     required = stack.options.required_pool_labels
     missing = sorted(required - carried.keys())
     if missing:
         yield Problem(f"lacks {_named(missing)}, which every GPU pool must carry (requiredPoolLabels)", urn=pool.urn)
-    auto = {labels.GPU_PRESENT} if is_auto_mode(stack.by_urn[pool.urn].view) else frozenset[str]()
-    for key in sorted(wanted.keys() - carried.keys() - required - auto):
-        yield Problem(f"lacks the label {key}, which {wanted[key]}", urn=pool.urn)
     yield from _model(pool, carried.get(labels.GPU_TYPE), exact=labels.GPU_TYPE in required)
+
+
+def _missed(
+    pool: Pool, carried: Mapping[str, str | None], wanted: Mapping[str, str], stack: Stack, *, marking: bool
+) -> Iterator[Outcome]:
+    for key in sorted(wanted.keys() - carried.keys() - stack.options.required_pool_labels):
+        if key != labels.GPU_PRESENT or not _needs_no_mark(pool, stack, marking=marking):
+            yield Problem(f"lacks the label {key}, which {wanted[key]}", urn=pool.urn)
+
+
+def _images_mark_nodes(stack: Stack) -> bool:
+    """Return whether images for the cluster's Kubernetes mark GPU nodes as such, where they are AL2023's."""
+    version = attempt(kubernetes_version, stack)
+    return not isinstance(version, NotKnown) and version >= LABELS_FROM
+
+
+def _needs_no_mark(pool: Pool, stack: Stack, *, marking: bool) -> bool:
+    """Return whether a pool's nodes mark themselves as GPU nodes in time, or are found without."""
+    if is_auto_mode(stack.by_urn[pool.urn].view):
+        return True
+    return marking and pool.kind is not PoolKind.NODE_POOL and need(need(pool.image).family) is AmiFamily.AL2023
 
 
 def _named(keys: list[str]) -> str:
@@ -108,11 +142,25 @@ _SAY: Final = (
 
 def _may_be_meant(said: str, pool: Pool) -> bool:
     """Return whether a word of somebody's own is true of every type, or speaks of no model."""
-    word = said.lower()
-    if any(word in {item.family, item.name} for item in pool.gpu_types):
+    plain = _PROFILE.sub("", said.lower())
+    if all(_names_family(plain, item) for item in pool.gpu_types):
         return True
-    plain = _SPELLING.sub("", _SPELLING.sub("", word))
-    return all(item.gpu_name == plain for item in pool.gpu_types) or _MODEL.search(word) is None
+    words = frozenset(_WORD.findall(plain))
+    if not any(map(_MODEL.fullmatch, words)):
+        return True
+    return all(_names_model(words, item) for item in pool.gpu_types)
+
+
+def _names_family(said: str, item: InstanceType) -> bool:
+    """Return whether an instance type, its family or, where there is none of that name, a generation is named: p4."""
+    return said in {item.family, item.name} or (said not in families() and item.family.startswith(said))
+
+
+def _names_model(words: frozenset[str], item: InstanceType) -> bool:
+    """Return whether words name the model of a type, and its memory where they speak of one."""
+    sold = [int(match[1]) for match in map(_MEMORY.fullmatch, words) if match is not None]
+    fits = all(abs(item.gpu_memory_mib / 1024 - gib) <= _ROUNDING * gib for gib in sold)
+    return fits and words >= set(_WORD.findall(item.gpu_name)) - _UNSAID
 
 
 def _concerns(_whole: Whole, stack: Stack) -> bool:
