@@ -6,7 +6,7 @@ go at once. A NodePool's nodes are terminated by Karpenter, which needs its own 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from eks_gpu.facts import namespaces
@@ -14,6 +14,7 @@ from eks_gpu.facts.versions import KARPENTER
 from eks_gpu.planning.pool import Pool, PoolKind
 from eks_gpu.planning.reading import NotKnown, attempt
 from eks_gpu_policies import charts, examples, tokens
+from eks_gpu_policies.program import once
 from eks_gpu_policies.readers import karpenter
 from eks_gpu_policies.readers.cluster import in_cluster_component
 from eks_gpu_policies.readers.node_pools import node_class_of
@@ -49,7 +50,8 @@ def _pool(pool: Resource, stack: Stack) -> Iterator[Outcome]:
     if isinstance(node_class, Resource) and not stack.reaches(pool.urn, node_class.urn):
         yield Problem(
             f"does not depend on its EC2NodeClass {node_class.name}: destroyed at once with it, its nodes may be left "
-            "running and billed"
+            "running and billed",
+            fix=_let(pool, node_class),
         )
     yield from _after_releases(pool, stack, "its nodes are left running and billed", mild=False)
 
@@ -63,24 +65,39 @@ def _may_be_any(pool: Resource) -> bool:
 def _after_releases(resource: Resource, stack: Stack, cost: str, *, mild: bool) -> Iterator[Outcome]:
     for unclear in karpenter.unclear_releases(stack):
         yield undecided(unclear)
-    for release in karpenter.releases(stack):
-        if not stack.reaches(resource.urn, release.urn):
-            yield Problem(
-                f"does not depend on Karpenter's release {release.name}: if that is destroyed first, {cost}",
-                advisory=mild,
-            )
+    releases = karpenter.releases(stack)
+    # Of several, each in a cluster of its own, a pool needs the one of its cluster.
+    if releases and not any(stack.reaches(resource.urn, release.urn) for release in releases):
+        names = " or ".join(release.name for release in releases)
+        yield Problem(
+            f"does not depend on Karpenter's release {names}: if that is destroyed first, {cost}",
+            advisory=mild,
+            fix=_let(resource, *releases),
+        )
+
+
+def _let(later: Resource, *earlier: Resource) -> str:
+    names = " or ".join(item.name for item in earlier)
+    return f"let {later.name} depend on {names} (depends_on), as GpuNodePool and Karpenter do"
 
 
 def _home(release: Resource, stack: Stack) -> Iterator[Outcome]:
     """Judge whether what Karpenter runs on outlives it: a group without GPUs, or a Fargate profile."""
-    groups = [pool.urn for pool in stack.pools if _can_be_home(pool, stack)]
-    homes = [*groups, *(profile.urn for profile in stack.of_type(tokens.FARGATE_PROFILE))]
+    homes = _homes(stack)
     if homes and not any(stack.reaches(release.urn, home) for home in homes):
         names = ", ".join(sorted(stack.by_urn[home].name for home in homes))
         yield Problem(
             f"depends on no node group that Karpenter can run on ({names}): destroyed at once with it, Karpenter is "
-            "gone before it has terminated its nodes"
+            "gone before it has terminated its nodes",
+            fix=_let(release, *(stack.by_urn[home] for home in sorted(homes))),
         )
+
+
+@once
+def _homes(stack: Stack) -> tuple[str, ...]:
+    """Return the URNs of what Karpenter can run on."""
+    groups = (pool.urn for pool in stack.pools if _can_be_home(pool, stack))
+    return (*groups, *(profile.urn for profile in stack.of_type(tokens.FARGATE_PROFILE)))
 
 
 def _can_be_home(pool: Pool, stack: Stack) -> bool:
@@ -97,7 +114,10 @@ def _buys_gpus(pool: Pool) -> bool:
 def _queue(release: Resource, stack: Stack) -> Iterator[Outcome]:
     queue = attempt(karpenter.queue_of, release, stack)
     if isinstance(queue, Resource) and not stack.reaches(release.urn, queue.urn):
-        yield Problem(f"does not depend on its queue {queue.name}: they are made and destroyed in any order")
+        yield Problem(
+            f"does not depend on its queue {queue.name}: they are made and destroyed in any order",
+            fix=_let(release, queue),
+        )
 
 
 def _rights(release: Resource, stack: Stack) -> Iterator[Outcome]:
@@ -106,7 +126,8 @@ def _rights(release: Resource, stack: Stack) -> Iterator[Outcome]:
         if not stack.reaches(release.urn, right.urn):
             yield Problem(
                 f"does not depend on {right.name} ({tokens.kind(right.type)}), which gives Karpenter its rights: if "
-                "that is destroyed first, Karpenter can terminate nothing, and its nodes are left running and billed"
+                "that is destroyed first, Karpenter can terminate nothing, and its nodes are left running and billed",
+                fix=_let(release, right),
             )
 
 
@@ -114,15 +135,24 @@ def _rights_of(release: Resource, stack: Stack) -> Iterator[Resource]:
     """Yield the associations of Karpenter's service account, its role and the role's policies."""
     named = charts.values(release).at("serviceAccount", "name")
     account = attempt(named.text) or namespaces.KARPENTER_CONTROLLER.name
-    associations = [
-        item for item in stack.of_type(tokens.POD_IDENTITY) if attempt(item.view["serviceAccount"].text) == account
-    ]
+    everywhere = _associations(stack).get(account, ())
+    # The others are another cluster's.
+    associations = [item for item in everywhere if stack.reaches(release.urn, item.urn)] or everywhere
     yield from associations
     roles = [role for item in associations for role in stack.computed_from(item, "roleArn", tokens.ROLE)]
     roles += stack.computed_from(release, "values", tokens.ROLE)
     for role in {item.urn: item for item in roles}.values():
         yield role
         yield from stack.users_of(role, "role", *sorted(tokens.ROLE_POLICIES))
+
+
+@once
+def _associations(stack: Stack) -> Mapping[object, list[Resource]]:
+    """Return the associations by their service accounts."""
+    found: dict[object, list[Resource]] = {}
+    for item in stack.of_type(tokens.POD_IDENTITY):
+        found.setdefault(attempt(item.view["serviceAccount"].text), []).append(item)
+    return found
 
 
 _CLASS: Final = examples.node_class("p4d")

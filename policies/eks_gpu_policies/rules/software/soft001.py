@@ -107,11 +107,14 @@ def _owner(runtime_class: Resource, found: _Operator, stack: Stack) -> Iterator[
             f"makes the RuntimeClass {name}, which the GPU Operator ({operator[0].name}) makes as well: it overwrites "
             "this one and removes it with itself",
             urn=runtime_class.urn,
+            fix=f"leave {runtime_class.name} out, and let what uses the class depend on {operator[0].name}",
         )
     handler = runtime_class.view["handler"].text()
     if name == RUNTIME_CLASS and handler != RUNTIME_HANDLER and _boots_amazon_linux(stack):
         yield Problem(
-            f"names the handler {handler}; on AL2023 the runtime is called {RUNTIME_HANDLER}", urn=runtime_class.urn
+            f"names the handler {handler}; on AL2023 the runtime is called {RUNTIME_HANDLER}",
+            urn=runtime_class.urn,
+            fix=f"set handler: {RUNTIME_HANDLER}",
         )
 
 
@@ -157,6 +160,7 @@ def _ordered(user: _User, owner: Resource, stack: Stack) -> Iterator[Outcome]:
             f"uses the RuntimeClass {user.runtime_class} but does not depend on {owner.name}, which makes it: "
             "that it comes later is luck",
             urn=user.resource.urn,
+            fix=f"let {user.resource.name} depend on {owner.name} (depends_on), as DevicePlugin and GpuOperator do",
         )
 
 
@@ -166,6 +170,8 @@ def _missing(user: _User, stack: Stack) -> Iterator[Outcome]:
         yield Problem(
             f"uses the RuntimeClass {user.runtime_class}, which nothing in the stack makes: its pods are rejected",
             urn=user.resource.urn,
+            fix="leave runtimeClassName out, because EKS's NVIDIA images run every pod with it; or make a RuntimeClass "
+            f"{user.runtime_class} with the handler {RUNTIME_HANDLER} and let {user.resource.name} depend on it",
         )
     else:
         yield Undecided("runtimeClassName", f"whether the cluster has the RuntimeClass {user.runtime_class}")

@@ -93,8 +93,8 @@ def _several(pool: Pool, owners: list[_Owner]) -> Problem:
     names = [owner.name for owner in owners]
     shown = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
     return Problem(
-        f"{pool.name} has {len(owners)} owners of its GPUs: {shown}; both register the same resource with the kubelet, "
-        "so pods get GPUs that are in use, or none",
+        f"{pool.name} has {len(owners)} owners of its GPUs: {shown}; each offers every GPU of a node, so pods get GPUs "
+        "that are in use, or none",
         fix="; or ".join(dict.fromkeys(owner.switch for owner in owners[:_NAMED])),
     )
 

@@ -50,19 +50,34 @@ def _chart(resource: Resource) -> Iterator[Outcome]:
     if charts.name(resource) == GPU_OPERATOR.name:
         driver = resource.view.at("values", "driver")
         if driver["enabled"].boolean():
-            yield from _inexact("lets the operator install the driver", driver["version"], _EXACT_DRIVER)
+            yield from _driver(driver["version"])
+
+
+def _driver(version: View) -> Iterator[Outcome]:
+    text = version.text()
+    if not text or _EXACT_DRIVER.fullmatch(text.strip()) is None:
+        said = f"in version {text!r}, which is not exact" if text else "without a version"
+        yield Problem(
+            f"lets the operator install the driver {said}: another release of the chart brings another driver",
+            fix="set driver.version in full, such as 580.105.08, to one that the pods' CUDA has been tested with",
+        )
 
 
 def _add_on(view: View) -> Iterator[Outcome]:
-    yield from _inexact(f"installs the add-on {view['addonName'].text() or ''}", view["addonVersion"], _ADD_ON)
+    yield from _inexact(
+        f"installs the add-on {view['addonName'].text() or ''}", view["addonVersion"], _ADD_ON, _FIX_ADD_ON
+    )
 
 
-def _inexact(what: str, version: View, exact: re.Pattern[str]) -> Iterator[Outcome]:
+_FIX_ADD_ON: Final = "write addonVersion in full; aws eks describe-addon-versions lists those that fit the cluster"
+
+
+def _inexact(what: str, version: View, exact: re.Pattern[str], fix: str | None = None) -> Iterator[Outcome]:
     text = version.text()
     if not text:
-        yield Problem(f"{what} without a version, which means the newest of the day")
+        yield Problem(f"{what} without a version, which means the newest of the day", fix=fix)
     elif exact.fullmatch(text.strip()) is None:
-        yield Problem(f"{what} in version {text!r}, which is not exact")
+        yield Problem(f"{what} in version {text!r}, which is not exact", fix=fix)
 
 
 def _files(view: View) -> Iterator[Outcome]:

@@ -94,7 +94,7 @@ def _broken(chart: str, version: facts.Version, release: Resource) -> Iterator[O
     for each in facts.BROKEN:
         if each.chart == chart and each.first <= version <= each.last:
             yield Problem(
-                f"installs {chart} {_spelled(version)}, of which {each.because}",
+                f"installs {chart} {_spelled(version)}: {each.because}",
                 urn=release.urn,
                 fix=f"install {each.instead} or newer",
             )
