@@ -144,10 +144,27 @@ def _image(view: View, template: Template) -> Image:
     release = view["releaseVersion"]
     choice = (
         ImageChoice(ImageSource.RELEASE, attempt(lambda: release.text() or ""))
-        if release.exists
+        if release.exists and not has_component_user_data(view)
         else ImageChoice(ImageSource.LATEST, attempt(lambda: ami_type.text() or "the default AMI type"))
     )
     return Image(family=attempt(lambda: _family(view)), choices=(choice,))
+
+
+def has_component_user_data(view: View) -> bool:
+    """Return whether ``eks.ManagedNodeGroup`` writes user data of its own: it then takes the newest image by itself.
+
+    A ``releaseVersion`` beside it is dropped (pulumi-eks 4.4.0, nodejs/eks/nodes/nodegroup.ts, checked 2026-11-21).
+    """
+    return any(view[key].exists for key in _COMPONENT_USER_DATA)
+
+
+_COMPONENT_USER_DATA: Final = (
+    "kubeletExtraArgs",
+    "bootstrapExtraArgs",
+    "bottlerocketSettings",
+    "nodeadmExtraOptions",
+    "userData",
+)
 
 
 def _family(view: View) -> Family | None:

@@ -52,6 +52,22 @@ def test_n04_a_label_that_gpu_pods_select_is_missed() -> None:
     assert passes(judge("NODE005", group("bare", {}), web))
 
 
+def test_n04_what_several_labels_are_missed_for_is_said_once() -> None:
+    report = judge("NODE005", group("whole", pool_labels("a10g", "inference")), group("bare", {}), pod(workload="x"))
+    assert messages(report) == {
+        "bare": ["lacks the labels accelerator, gpu-type, nvidia.com/gpu.present, workload, which the pool whole has"]
+    }
+
+
+def test_n04_a_pool_that_buys_gpus_by_omission_is_to_exclude_them_rather_than_be_labelled() -> None:
+    arch = [{"key": labels.ARCH, "operator": "In", "values": ["amd64"]}]
+    open_pool = changed(examples.node_pool("open", taints=(), limits={"cpu": "100"}), "spec.template.metadata", None)
+    open_pool = changed(open_pool, "spec.template.spec.requirements", arch)
+    whole = group("whole", pool_labels("a10g", "inference"))
+    assert passes(judge("NODE005", open_pool, whole, examples.deployment()))
+    assert judge("NODE004", open_pool, whole, examples.deployment()).findings
+
+
 def test_n04_labels_of_ones_own_and_of_karpenter_may_differ() -> None:
     own = group("own", {"team": "ml", labels.KARPENTER_NODEPOOL: "x"})
     assert passes(judge("NODE005", own, group("other", {})))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from eks_gpu_policies import examples
+from eks_gpu_policies import examples, tokens
 from eks_gpu_policies.rule import Environment, Level
 from tests.support.judging import complaint, judge, left_open, messages, not_concerned, passes, unknown
 
@@ -75,6 +75,16 @@ def test_it_binds_in_prod_and_advises_elsewhere() -> None:
         Environment.STAGING: Level.ADVISORY,
         Environment.PROD: Level.MANDATORY,
     }
+
+
+def test_n07_the_component_drops_the_release_beside_user_data_of_its_own() -> None:
+    given = {"instanceTypes": ["g5.xlarge"], "amiType": "AL2023_x86_64_NVIDIA", "releaseVersion": "1.35.6-20260724"}
+    assert passes(judge("NODE006", examples.resource(tokens.MANAGED_NODE_GROUP, "gpu", given)))
+    told = {**given, "nodeadmExtraOptions": []}
+    report = judge("NODE006", examples.resource(tokens.MANAGED_NODE_GROUP, "gpu", told))
+    assert "whatever is newest of AL2023_x86_64_NVIDIA" in complaint(report)
+    own = {"instanceTypes": ["g5.xlarge"], "amiId": "ami-0123", "kubeletExtraArgs": "-v=2"}
+    assert passes(judge("NODE006", examples.resource(tokens.MANAGED_NODE_GROUP, "gpu", own)))
 
 
 def test_an_unknown_image_is_left_open() -> None:

@@ -4,7 +4,8 @@ The labels meant are the four that this project's pools carry and those that the
 Kubernetes or Karpenter. Where nobody demands ``gpu-type``, its words are its author's: another spelling of the same
 model, an instance family or a word that names no model is not called untrue. EKS Auto Mode runs NVIDIA's software
 itself, which looks for no label of theirs. The AL2023 images label their nodes nvidia.com/gpu.present from Kubernetes
-1.35 on, which is in time for node groups; Karpenter must know it before.
+1.35 on, which is in time for node groups; Karpenter must know it before. A pool that may buy GPUs only because nothing
+forbids it is to exclude them: NODE004 says so.
 """
 
 from __future__ import annotations
@@ -41,16 +42,17 @@ _MODEL: Final = re.compile(r"[a-z]{1,2}\d{1,3}[a-z]{0,2}|rtx")
 
 
 def _check(_whole: Whole, stack: Stack) -> Iterator[Outcome]:
-    carried = {pool.urn: attempt(_labels, pool) for pool in stack.gpu_pools}
+    pools = [pool for pool in stack.gpu_pools if not pool.by_omission]
+    carried = {pool.urn: attempt(_labels, pool) for pool in pools}
     selected = _selected(stack)
     first: dict[str, str] = {}
-    for pool in stack.gpu_pools:
+    for pool in pools:
         own = carried[pool.urn]
         for key in () if isinstance(own, NotKnown) else own:
             first.setdefault(key, f"the pool {pool.name} has")
     wanted = {key: who for key in _SHARED if (who := first.get(key) or selected.get(key))}
     marking = _images_mark_nodes(stack)
-    for pool in stack.gpu_pools:
+    for pool in pools:
         own = carried[pool.urn]
         if isinstance(own, NotKnown):
             yield Undecided(f"{own.path} of {pool.name}", own.reason)
@@ -99,9 +101,12 @@ def _required(pool: Pool, carried: Mapping[str, str | None], stack: Stack) -> It
 def _missed(
     pool: Pool, carried: Mapping[str, str | None], wanted: Mapping[str, str], stack: Stack, *, marking: bool
 ) -> Iterator[Outcome]:
+    lacking: dict[str, list[str]] = {}
     for key in sorted(wanted.keys() - carried.keys() - stack.options.required_pool_labels):
         if key != labels.GPU_PRESENT or not _needs_no_mark(pool, stack, marking=marking):
-            yield Problem(f"lacks the label {key}, which {wanted[key]}", urn=pool.urn)
+            lacking.setdefault(wanted[key], []).append(key)
+    for who, keys in lacking.items():
+        yield Problem(f"lacks {_named(keys)}, which {who}", urn=pool.urn)
 
 
 def _images_mark_nodes(stack: Stack) -> bool:

@@ -19,6 +19,7 @@ from eks_gpu.planning.pool import ImageChoice, ImageSource, Pool, PoolKind
 from eks_gpu.planning.public_image import PublicImage, public_image
 from eks_gpu.planning.reading import View, need
 from eks_gpu_policies import examples
+from eks_gpu_policies.readers.node_groups import has_component_user_data
 from eks_gpu_policies.rule import EVERYWHERE, Example, Outcome, Problem, Rule, Severity, clauses
 from eks_gpu_policies.stack import Stack
 from eks_gpu_policies.subjects import GPU_NODE_MAKERS
@@ -70,7 +71,7 @@ def _left_to_eks(pool: Pool) -> bool:
 def _unset(view: View) -> Iterator[Outcome]:
     """Judge a group that names no AMI type; only the component ``eks.ManagedNodeGroup`` may say something else."""
     gpu = view["gpu"].boolean() is True
-    if not any(view[key].exists for key in _MAKES_THE_COMPONENT_CHOOSE):
+    if not view["operatingSystem"].exists and not has_component_user_data(view):
         yield Problem(_GPU_ALONE if gpu else "names no AMI type: EKS's standard image brings no NVIDIA driver")
     elif not gpu:
         yield Problem(
@@ -80,14 +81,6 @@ def _unset(view: View) -> Iterator[Outcome]:
         )
 
 
-_MAKES_THE_COMPONENT_CHOOSE: Final = (
-    "operatingSystem",
-    "kubeletExtraArgs",
-    "bootstrapExtraArgs",
-    "bottlerocketSettings",
-    "nodeadmExtraOptions",
-    "userData",
-)
 _GPU_ALONE: Final = (
     "says gpu but neither amiType nor operatingSystem: gpu alone chooses no image, and the nodes boot EKS's standard "
     "one, which brings no NVIDIA driver"
