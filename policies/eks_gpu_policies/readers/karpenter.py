@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from eks_gpu.facts import labels
@@ -12,7 +12,7 @@ from eks_gpu.facts.interruptions import Event
 from eks_gpu.facts.versions import KARPENTER
 from eks_gpu.planning.reading import NotKnown, NotKnownError, View, attempt
 from eks_gpu_policies import charts, tokens
-from eks_gpu_policies.program import Program
+from eks_gpu_policies.program import Program, once
 from eks_gpu_policies.resource import Resource
 
 _SOURCE: Final = "source"
@@ -45,8 +45,7 @@ def queue_of(release: Resource, program: Program) -> Resource:
     """Return the queue that a release listens to; raise ``NotKnownError`` when it is not in the stack."""
     place = queue_setting(release)
     name = attempt(place.text)
-    queues = program.of_type(tokens.QUEUE)
-    named = [item for item in queues if isinstance(name, str) and attempt(item.view["name"].text) == name]
+    named = _queues(program).get(name, ()) if isinstance(name, str) else ()
     found = named or [
         item for item in program.computed_from(release, "values", tokens.QUEUE) if item.view["name"].data != name
     ]
@@ -57,17 +56,46 @@ def queue_of(release: Resource, program: Program) -> Resource:
 
 def patterns_to(queue: Resource, program: Program) -> Iterator[View | NotKnown]:
     """Yield the event pattern of every rule in force that targets a queue, parsed, or what is not known of it."""
-    for target in program.of_type(tokens.EVENT_TARGET):
-        if _aims_at(target, queue, program):
-            for rule in _rules_of(target, program):
-                yield attempt(_pattern, rule)
+    for target in _targets_of(queue, program):
+        for rule in _rules_of(target, program):
+            yield attempt(_pattern, rule)
 
 
-def _aims_at(target: Resource, queue: Resource, program: Program) -> bool:
-    if queue in program.computed_from(target, "arn", tokens.QUEUE):
-        return True
-    arn, name = attempt(target.view["arn"].text), attempt(queue.view["name"].text)
-    return isinstance(arn, str) and isinstance(name, str) and arn.endswith(f":{name}")
+def _targets_of(queue: Resource, program: Program) -> Iterator[Resource]:
+    """Yield the targets that aim at a queue: by what their ARN was computed from, or by its name in it."""
+    name = attempt(queue.view["name"].text)
+    by_name = _targets(program).get(name, ()) if isinstance(name, str) else ()
+    yield from {
+        target.urn: target for target in (*program.users_of(queue, "arn", tokens.EVENT_TARGET), *by_name)
+    }.values()
+
+
+@once
+def _queues(program: Program) -> Mapping[str, list[Resource]]:
+    """Return the queues by their names."""
+    return _indexed((attempt(item.view["name"].text), item) for item in program.of_type(tokens.QUEUE))
+
+
+@once
+def _targets(program: Program) -> Mapping[str, list[Resource]]:
+    """Return the targets by the last part of their ARN."""
+    arns = ((attempt(item.view["arn"].text), item) for item in program.of_type(tokens.EVENT_TARGET))
+    return _indexed((arn.rpartition(":")[2], item) for arn, item in arns if isinstance(arn, str) and ":" in arn)
+
+
+@once
+def _rules(program: Program) -> Mapping[str, list[Resource]]:
+    """Return the rules by their physical and their logical names."""
+    rules = program.of_type(tokens.EVENT_RULE)
+    return _indexed((name, item) for item in rules for name in {attempt(item.view["name"].text), item.name})
+
+
+def _indexed(found: Iterable[tuple[object, Resource]]) -> Mapping[str, list[Resource]]:
+    index: dict[str, list[Resource]] = {}
+    for name, item in found:
+        if isinstance(name, str):
+            index.setdefault(name, []).append(item)
+    return index
 
 
 def _rules_of(target: Resource, program: Program) -> Iterator[Resource]:
@@ -76,9 +104,8 @@ def _rules_of(target: Resource, program: Program) -> Iterator[Resource]:
         yield from found
         return
     name = attempt(target.view["rule"].text)
-    for rule in program.of_type(tokens.EVENT_RULE):
-        if isinstance(name, str) and name in {attempt(rule.view["name"].text), rule.name}:
-            yield rule
+    if isinstance(name, str):
+        yield from _rules(program).get(name, ())
 
 
 def _pattern(rule: Resource) -> View:

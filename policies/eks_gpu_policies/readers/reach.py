@@ -33,7 +33,7 @@ class DaemonReach:
         for daemon in daemons:
             self._alike.setdefault(_content(daemon), []).append(daemon)
         self._reaches: dict[Hashable, tuple[Reach, ...] | NotKnown] = {}
-        self._reaching: dict[str, tuple[Daemon, ...] | NotKnown] = {}
+        self._reaching: dict[Hashable, tuple[Daemon, ...] | NotKnown] = {}
 
     @cached_property
     def distinct(self) -> tuple[Daemon, ...]:
@@ -90,6 +90,11 @@ class DaemonReach:
         """The labels of a pool that make a difference to them."""
         return frozenset({key for daemon in self._known for key in concerned_with(daemon)})
 
+    @cached_property
+    def _all_label_keys(self) -> frozenset[str]:
+        """The same for all DaemonSets, whatever they do."""
+        return frozenset({key for daemon in self.distinct for key in concerned_with(daemon)})
+
     def reaches(self, pool: Pool) -> tuple[Reach, ...]:
         """Return who of those that do something known comes to each lot of instance types that a pool may buy.
 
@@ -98,7 +103,7 @@ class DaemonReach:
         if pool.unlisted and not pool.gpu_types:
             unheard_of = ", ".join(pool.unlisted)
             raise NotKnownError(NotKnown(pool.urn, "instance types", f"nothing is known of {unheard_of}"))
-        content = self._content_of(pool)
+        content = _content_of(pool, self._label_keys)
         if content not in self._reaches:
             self._reaches[content] = attempt(self._judged, pool)
         return need(self._reaches[content])
@@ -106,22 +111,15 @@ class DaemonReach:
     def _judged(self, pool: Pool) -> tuple[Reach, ...]:
         return tuple(reach(pool, kind, self._known, self.circumstances) for kind in told_apart(pool, self._known))
 
-    def _content_of(self, pool: Pool) -> Hashable:
-        """Return what decides who comes to a pool."""
-        said, keys = pool.labels, self._label_keys
-        labels = said if isinstance(said, NotKnown) else frozenset(item for item in said.items() if item[0] in keys)
-        image = pool.image if isinstance(pool.image, NotKnown) else pool.image.family
-        types = pool.types if isinstance(pool.types, NotKnown) else tuple(kind.name for kind in pool.types)
-        return (pool.kind, labels, pool.taints, image, types, pool.requirements, pool.capacity_types, pool.zones)
-
     def reaching(self, pool: Pool) -> tuple[Daemon, ...]:
         """Return the DaemonSets that are sure to come to every GPU node of a pool.
 
         Raises ``NotKnownError`` when taints, labels or instance types of the pool are not known.
         """
-        if pool.urn not in self._reaching:
-            self._reaching[pool.urn] = attempt(self._everywhere, pool)
-        return need(self._reaching[pool.urn])
+        content = _content_of(pool, self._all_label_keys), pool.unlisted
+        if content not in self._reaching:
+            self._reaching[content] = attempt(self._everywhere, pool)
+        return need(self._reaching[content])
 
     def _everywhere(self, pool: Pool) -> tuple[Daemon, ...]:
         reaches = self.reaches(pool)
@@ -133,6 +131,15 @@ class DaemonReach:
             for daemon in self.distinct
             if id(daemon) in there or (daemon.role is None and joins(daemon, pool, reaches[0]))
         )
+
+
+def _content_of(pool: Pool, keys: frozenset[str]) -> Hashable:
+    """Return what decides who of those that look at some labels comes to a pool."""
+    said = pool.labels
+    labels = said if isinstance(said, NotKnown) else frozenset(item for item in said.items() if item[0] in keys)
+    image = pool.image if isinstance(pool.image, NotKnown) else pool.image.family
+    types = pool.types if isinstance(pool.types, NotKnown) else tuple(kind.name for kind in pool.types)
+    return (pool.kind, labels, pool.taints, image, types, pool.requirements, pool.capacity_types, pool.zones)
 
 
 def _content(daemon: Daemon) -> Hashable:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,7 +14,7 @@ from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.reading import NotKnown, NotKnownError, View, attempt, need
 from eks_gpu.planning.unknown import UNKNOWN
 from eks_gpu_policies import charts, tokens
-from eks_gpu_policies.program import Program
+from eks_gpu_policies.program import Program, once
 from eks_gpu_policies.readers.sharing import SHARING_CHARTS, PluginConfigs, plugin_configs
 from eks_gpu_policies.readers.user_data import user_data_of
 from eks_gpu_policies.resource import Resource
@@ -60,20 +60,50 @@ def split_of(pool: Pool, plugins: tuple[Installation, ...], program: Program) ->
     settings = _bottlerocket_settings(pool, program)
     if settings is not None:
         return _of_bottlerocket(settings)
-    if any(map(_changes_sharing, program.of_type(tokens.CLUSTER_POLICY))):
+    if _is_changed_elsewhere(program):
         raise NotKnownError(NotKnown(pool.urn, "device plugin", "its configuration is changed in the ClusterPolicy"))
-    splits = [_of_plugin(pool, plugin) for plugin in plugins]
+    splits = _of_plugins(pool, plugins, program)
     if not splits:
         raise NotKnownError(NotKnown(pool.urn, "device plugin", "it is not in the stack"))
-    if any(split != splits[0] for split in splits):
+    if len(splits) > 1:
         raise NotKnownError(NotKnown(pool.urn, "device plugin", "several are in the stack, and they differ"))
     return splits[0]
+
+
+@once
+def _is_changed_elsewhere(program: Program) -> bool:
+    return any(map(_changes_sharing, program.of_type(tokens.CLUSTER_POLICY)))
 
 
 def _changes_sharing(policy: Resource) -> bool:
     """Return whether somebody tells the operator how to share beside, or after, the values of its chart."""
     spec = policy.props.get("spec")
     return spec is UNKNOWN or (isinstance(spec, Mapping) and not _SHARING.isdisjoint(spec))
+
+
+def _of_plugins(pool: Pool, plugins: tuple[Installation, ...], program: Program) -> tuple[Split, ...]:
+    """Return how plugins split a pool's GPUs, each way once; pools that do not differ for them are asked once."""
+    key = attempt(_decisive, pool)
+    known = _splits(program)
+    if isinstance(key, NotKnown) or key not in known:
+        found = tuple(dict.fromkeys(_of_plugin(pool, plugin) for plugin in plugins))
+        if isinstance(key, NotKnown):
+            return found
+        known[key] = found
+    return known[key]
+
+
+@once
+def _splits(_program: Program) -> dict[Hashable, tuple[Split, ...]]:
+    """Return a place to keep what plugins make of pools."""
+    return {}
+
+
+def _decisive(pool: Pool) -> Hashable:
+    """Return what of a pool decides how plugins split its GPUs."""
+    said = need(pool.labels)
+    types = tuple(kind.name for kind in pool.gpu_types)
+    return said.get(labels.MIG_CONFIG), said.get(labels.DEVICE_PLUGIN_CONFIG), types
 
 
 def _of_plugin(pool: Pool, plugin: Installation) -> Split:
