@@ -74,6 +74,10 @@ def _jobs() -> Iterator[tuple[str, Manifest]]:
     yield "a Job of PyTorch", _job(_pod({"image": "pytorch/pytorch:2.9.0-cuda12.8-cudnn9-runtime"}))
     yield "a Job with a little shared memory", _job(_pod({"volumeMounts": [_SHM]}, volumes=[_memory(sizeLimit="64Mi")]))
     yield "a Job with a disk there", _job(_pod({"volumeMounts": [_SHM]}, volumes=[{"name": "shm", "emptyDir": {}}]))
+    for name, settings in _TRIALS.items():
+        yield f"a Job of {name}", _job(_pod(settings))
+        few = {**settings, "volumeMounts": [_SHM]}
+        yield f"a Job of {name} with a little memory", _job(_pod(few, volumes=[_memory(sizeLimit="64Mi")]))
     yield "a Job with the host's IPC", _job(_pod({}, hostIPC=True))
 
 
@@ -96,6 +100,14 @@ def _shared_memory() -> Iterator[tuple[str, Manifest]]:
     for name, volume in (("no limit at all", _memory()), ("a limit of the volume", _memory(sizeLimit="8Gi"))):
         pod = _pod({"image": _VLLM, "resources": no_limit, "volumeMounts": [_SHM]}, volumes=[volume])
         yield f"vLLM with {name}", _in("Pod", pod)
+    for name, most in (("a limit of the pod", "24Gi"), ("a smaller limit of the pod", "4Gi")):
+        for size in ({}, {"sizeLimit": "8Gi"}):
+            pod = _pod(
+                {"image": _VLLM, "resources": no_limit, "volumeMounts": [_SHM]},
+                volumes=[_memory(**size)],
+                resources={"limits": {"memory": most}},
+            )
+            yield f"vLLM with {name} and {size or 'none of the volume'}", _in("Pod", pod)
     slash = {**_SHM, "mountPath": f"{_SHM['mountPath']}/"}
     pod = _pod({"image": _VLLM, "volumeMounts": [slash]}, volumes=[_memory(sizeLimit="8Gi")])
     yield "vLLM with a slash behind", _in("Pod", pod)
@@ -113,6 +125,14 @@ def _shared_memory() -> Iterator[tuple[str, Manifest]]:
     )
     yield "a pod without GPU whose volume has no limit", _in("Pod", cpu)
 
+
+_TRIALS: Final[Mapping[str, Manifest]] = {
+    "a test of NCCL": {"command": ["mpirun", "/opt/all_reduce_perf", "-b", "8"]},
+    "a test by its image": {"image": "example.com/team/NCCL-tests:v2"},
+    "waiting": {"command": ["sh", "-c", "sleep infinity"]},
+    "training after waiting": {"command": ["sh", "-c", "sleep 5; python train.py"]},
+}
+"""Containers that try GPUs or wait, and one that only begins so."""
 
 _IDLE: Final[Mapping[str, Manifest]] = {
     "a sample": {"image": "nvcr.io/nvidia/k8s/cuda-sample:vectoradd-cuda12.5.0"},
@@ -198,10 +218,23 @@ def _users() -> Iterator[tuple[str, Manifest]]:
         "nvidia-smi",
         "watch nvidia-smi -l 1",
         "my-nvidia-smi",
+        "if command -v nvidia-smi; then nvidia-smi; fi",
+        "if nvidia-smi; then run --gpu; else run; fi",
+        "nvidia-smi -L || echo none",
+        "nvidia-smi; run || true",
+        "kubectl exec ds/driver -- nvidia-smi",
         "nvidia-smi-exporter",
         "/usr/bin/nvidia-smi",
     ):
         yield f"the command {command}", _in("Pod", _pod({**cpu, "args": ["sh", "-c", command]}))
+    for name in ("nvidia.com/gpumem", "volcano.sh/vgpu-number", "example.com/other"):
+        pod = _pod({"command": ["nvidia-smi"], "resources": {"limits": {name: "1"}}})
+        yield f"nvidia-smi with {name}", _in("Deployment", pod)
+    nothing = _pod({"command": ["nvidia-smi"], "resources": {"limits": {resources.GPU: "0"}}})
+    yield "nvidia-smi with 0 GPUs", _in("Deployment", nothing)
+    for key in ("gpu-fraction", "gpu-memory", "example.com/note"):
+        pod = _pod({**cpu, "command": ["nvidia-smi"]})
+        yield f"nvidia-smi with the annotation {key}", _in("Deployment", pod, annotations={key: "1"})
     beside = _pod({})
     beside["containers"].append({"name": "b", "image": "example.com/x:1", "command": ["nvidia-smi"]})
     yield "nvidia-smi beside a container that asks", _in("Pod", beside)

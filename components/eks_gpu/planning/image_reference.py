@@ -13,8 +13,8 @@ _WORDS: Final = re.compile(r"[^a-z0-9]+")
 _BUILD: Final = re.compile(r"(?<![0-9a-z])(?=[a-f]*[0-9])[0-9a-f]{7,64}(?![0-9a-z])|[0-9]{8}")
 """A commit or a date: a tag that has one is of one build (``nightly-5f0ac2c``, ``2.9.0.dev20260801``)."""
 
-_NAME: Final = re.compile(r"(?:^|/)[A-Z][A-Z0-9_-]+(?=$|[:@])")
-"""A repository in capitals (``IMAGE_NAME``): no registry has one."""
+IN_CAPITALS: Final = re.compile(r"(?:^|/)[A-Z][A-Z0-9_-]+(?:$|[:@])")
+"""A repository in capitals (``IMAGE_NAME``): no registry has one. CEL (RE2) reads this, too."""
 
 PLACEHOLDERS: Final = ("{{", "${", "$(", "<")
 
@@ -34,11 +34,11 @@ class ImageReference:
         if self.digest is not None:
             return None
         if self.tag is None:
-            return "has neither tag nor digest, which means latest"
+            return "it has neither tag nor digest, which means latest"
         words = MOVING.intersection(_WORDS.split(self.tag.lower()))
         if not words or _BUILD.search(self.tag.lower()):
             return None
-        return f"has the tag {self.tag}, which is moved with each build"
+        return f"its tag {self.tag} is moved with each build"
 
     @property
     def is_pause(self) -> bool:
@@ -64,4 +64,4 @@ def image_reference(text: str) -> ImageReference:
 
 def is_filled_in_later(text: str) -> bool:
     """Return whether a reference has a placeholder for what only a later step knows (Argo, ``envsubst``, a reader)."""
-    return any(mark in text for mark in PLACEHOLDERS) or _NAME.search(text) is not None
+    return any(mark in text for mark in PLACEHOLDERS) or IN_CAPITALS.search(text) is not None

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from eks_gpu.facts import resources
+from eks_gpu.facts import fractions, resources
 from eks_gpu.facts.declarations import FULL_IMAGE_REASON
 from eks_gpu.facts.visible_devices import HIDING, VISIBLE_DEVICES
-from eks_gpu.planning.image_reference import MOVING, PLACEHOLDERS
-from eks_gpu.planning.trials import NO_SERVER, SAMPLE, WAITING
+from eks_gpu.planning.image_reference import IN_CAPITALS, MOVING, PLACEHOLDERS
+from eks_gpu.planning.trials import NO_SERVER, SAMPLE, TESTS, WAITING
 from eks_gpu_policies.admission.pods import (
     CARRIERS,
     CONDITIONS,
@@ -23,10 +23,10 @@ from eks_gpu_policies.admission.pods import (
     names,
     says,
 )
-from eks_gpu_policies.admission.said import Kinds, Said, text, texts
+from eks_gpu_policies.admission.said import Kinds, Said, is_gpu, text, texts
 from eks_gpu_policies.rules.workloads.work005 import SHARED_MEMORY, SMALLEST_GIB, USES_SHARED_MEMORY
 from eks_gpu_policies.rules.workloads.work006 import ANSWERING
-from eks_gpu_policies.rules.workloads.work011 import TOOL
+from eks_gpu_policies.rules.workloads.work011 import GUARDED, TOOL
 from eks_gpu_policies.rules.workloads.work014 import BACKEND_OPTION, BACKENDS, FULL, REPOSITORY, SLIM
 
 # WORK005: shared memory is there and fits. A mount at its path whose volume is no volume of the pod counts for none.
@@ -50,11 +50,33 @@ _CERTAIN: Final = (
     f"({_image(USES_SHARED_MEMORY)} || "
     f"(variables.workload == 'training' && (object.kind != 'Job' || {WORKLOAD} in variables.podLabels)))"
 )
-_POSSIBLE: Final = f"({_CERTAIN} || (variables.workload == 'training' && !{_image(SAMPLE)}))"
-_LIMIT: Final = f"(has(c.resources) && has(c.resources.limits) && '{resources.MEMORY}' in c.resources.limits)"
+_ALL_WORDS: Final = (
+    "((has(c.command) ? c.command : dyn([])) + (has(c.args) ? c.args : dyn([]))).map(w, string(w)).join(' ')"
+)
+
+
+def _all_words(pattern: re.Pattern[str]) -> str:
+    flag = "(?i)" if pattern.flags & re.IGNORECASE else ""
+    return f"{_ALL_WORDS}.matches({text(flag + pattern.pattern)})"
+
+
+_TRIAL: Final = f"({_image(SAMPLE)} || {_image(TESTS)} || {_all_words(TESTS)} || {_all_words(WAITING)})"
+_POSSIBLE: Final = f"({_CERTAIN} || (variables.workload == 'training' && !{_TRIAL}))"
+_POD_LIMITS: Final = (
+    "podLimits",
+    (
+        "has(variables.podSpec.resources) && has(variables.podSpec.resources.limits) ? "
+        "variables.podSpec.resources.limits : dyn({})"
+    ),
+)
+_MEMORY: Final = text(resources.MEMORY)
+_LIMITS: Final = (
+    f"(has(c.resources) && has(c.resources.limits) && {_MEMORY} in c.resources.limits ? c.resources.limits : "
+    "variables.podLimits)"
+)
 _FITS: Final = (
-    f"(has(v.emptyDir.sizeLimit) ? !{_LIMIT} || quantity(string(v.emptyDir.sizeLimit))"
-    f".isLessThan(quantity(string(c.resources.limits['{resources.MEMORY}']))) : {_LIMIT})"
+    f"[{_LIMITS}].all(l, has(v.emptyDir.sizeLimit) ? !({_MEMORY} in l) || "
+    f"quantity(string(v.emptyDir.sizeLimit)).isLessThan(quantity(string(l[{_MEMORY}]))) : {_MEMORY} in l)"
 )
 
 WORK005: Final = Said(
@@ -66,6 +88,7 @@ WORK005: Final = Said(
         *PURPOSE,
         VOLUMES,
         _HOST_IPC,
+        _POD_LIMITS,
         (
             "starved",
             (
@@ -107,12 +130,8 @@ WORK005_ADVICE: Final = Said(
     message=f"'nothing but the default on {SHARED_MEMORY}, and it may be training: ' + {names('variables.bare')}",
 )
 
-_ALL_WORDS: Final = (
-    "((has(c.command) ? c.command : dyn([])) + (has(c.args) ? c.args : dyn([]))).map(w, string(w)).join(' ')"
-)
 _UNANSWERING: Final = (
-    f"{' && '.join(f'!has(c.{field})' for field in ANSWERING)} && "
-    f"({_image(NO_SERVER)} || {_ALL_WORDS}.matches({text(WAITING.pattern)}))"
+    f"{' && '.join(f'!has(c.{field})' for field in ANSWERING)} && ({_image(NO_SERVER)} || {_all_words(WAITING)})"
 )
 
 WORK006: Final = Said(
@@ -134,12 +153,27 @@ WORK006: Final = Said(
     message=f"'no startup probe: ' + {names('variables.unprobed')}",
 )
 
+
+def _other_gpus(amounts: str) -> str:
+    others = f"n.contains({text(fractions.WORD)}) && !{is_gpu('n')}"
+    return f"(has(c.resources.{amounts}) && c.resources.{amounts}.exists(n, {others}))"
+
+
 _FORCES: Final = (
     f"(has(c.env) && c.env.exists(e, e.name == {text(VISIBLE_DEVICES)} && has(e.value) && "
     f"!(e.value in {texts(sorted(HIDING))})))"
 )
 
-_TOOL_AS_A_WORD: Final = rf"(^|[^\w-]){TOOL}([^\w-]|$)"
+_TOOL_AS_A_WORD: Final = re.compile(rf"(^|[^\w-]){TOOL}([^\w-]|$)")
+_FRACTION: Final = (
+    "asksAFraction",
+    (
+        "(has(variables.template.metadata) && has(variables.template.metadata.annotations) && "
+        f"variables.template.metadata.annotations.exists(k, k in {texts(sorted(fractions.ANNOTATIONS))})) || "
+        "variables.allContainers.exists(c, has(c.resources) && "
+        f"({_other_gpus('limits')} || {_other_gpus('requests')}))"
+    ),
+)
 
 WORK011: Final = Said(
     rule="WORK011",
@@ -147,11 +181,13 @@ WORK011: Final = Said(
     conditions=CONDITIONS,
     variables=(
         *POD,
+        _FRACTION,
         (
             "using",
             (
-                "variables.isGpuPod || object.kind == 'DaemonSet' ? dyn([]) : "
-                f"variables.allContainers.filter(c, {_FORCES} || {says(_TOOL_AS_A_WORD)})"
+                "variables.isGpuPod || variables.asksAFraction || object.kind == 'DaemonSet' ? dyn([]) : "
+                f"variables.allContainers.filter(c, {_FORCES} || "
+                f"({_all_words(_TOOL_AS_A_WORD)} && !{_all_words(GUARDED)}))"
             ),
         ),
     ),
@@ -161,7 +197,9 @@ WORK011: Final = Said(
 
 # WORK013: images are pinned. The tag is what follows the colon of the last part; a digest pins whatever the tag is.
 
-_LATER: Final = " || ".join(f"c.image.contains({text(mark)})" for mark in PLACEHOLDERS)
+_LATER: Final = " || ".join(
+    (*(f"c.image.contains({text(mark)})" for mark in PLACEHOLDERS), f"c.image.matches({text(IN_CAPITALS.pattern)})")
+)
 _WORDS: Final = "t.substring(t.indexOf(':') + 1).findAll('[0-9a-z]+')"
 _MOVES: Final = (
     "[c.image.substring(c.image.lastIndexOf('/') + 1).lowerAscii()].exists(t, !t.contains(':') || t.endsWith(':') || "

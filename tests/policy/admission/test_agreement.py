@@ -5,6 +5,7 @@ tests/e2e/admission puts the same objects before a real API server, all of them.
 
 from __future__ import annotations
 
+import copy
 from typing import Final
 
 import pytest
@@ -50,6 +51,16 @@ def test_a_refusal_says_what_is_wrong(said: Said) -> None:
     assert why
     assert not why.endswith((".", ": ", " "))
     assert "\n" not in why
+
+
+@pytest.mark.parametrize("image", ["IMAGE_NAME", "example.com/IMAGE:latest", "${IMAGE}:latest", "{{image}}"])
+def test_an_image_that_is_filled_in_later_is_let_in(image: str) -> None:
+    said = next(each for each in SAID if each.rule == "WORK013")
+    moving = next(case for case in CASES if case.name == "the image server:latest")
+    manifest = copy.deepcopy(moving.manifest)
+    assert Policy(said).refusal(manifest)
+    manifest["spec"]["containers"][0]["image"] = image
+    assert Policy(said).refusal(manifest) is None
 
 
 def test_every_object_has_a_name_of_its_own() -> None:

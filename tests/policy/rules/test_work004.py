@@ -55,6 +55,25 @@ def test_other_tolerations_are_not_concerned(toleration: dict[str, object]) -> N
     assert not_concerned(judge("WORK004", web()))
 
 
+@pytest.mark.parametrize(
+    ("annotations", "limits", "asks"),
+    [
+        ({"gpu-fraction": "0.5"}, {}, True),
+        ({"gpu-memory": "4096"}, {}, True),
+        ({}, {"volcano.sh/vgpu-number": "1"}, True),
+        ({"example.com/note": "gpu"}, {"memory": "1Gi"}, False),
+        ({}, {resources.GPU: "0"}, False),
+    ],
+)
+def test_a_part_of_a_gpu_may_be_asked_for_in_the_words_of_others(
+    annotations: dict[str, str], limits: dict[str, str], asks: bool
+) -> None:
+    box = examples.container(resources={"limits": limits})
+    tolerant = examples.deployment(box, tolerations=[{"key": resources.GPU, "operator": "Exists"}])
+    report = judge("WORK004", changed(tolerant, "spec.template.metadata.annotations", annotations))
+    assert not_concerned(report) if asks else "asks for no GPU" in complaint(report)
+
+
 def test_gpu_pods_and_daemon_sets_are_not_concerned() -> None:
     assert not_concerned(judge("WORK004", examples.deployment(tolerations=[GPU])))
     daemon = replace(web(ANY), type="kubernetes:apps/v1:DaemonSet")

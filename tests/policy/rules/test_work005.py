@@ -86,6 +86,20 @@ def test_w03_no_limit_on_either_fails_and_on_one_passes() -> None:
     assert passes(judge("WORK005", shared("8Gi", resources=limits())))
 
 
+@pytest.mark.parametrize(
+    ("volume", "most", "complains"),
+    [({}, "24Gi", None), ({}, None, "neither has a limit"), ({"sizeLimit": "8Gi"}, "8Gi", "a memory limit of 8 GiB")],
+)
+def test_w03_the_limit_of_the_pod_as_a_whole_is_one_of_its_containers(
+    volume: dict[str, str], most: str | None, complains: str | None
+) -> None:
+    whole = {} if most is None else {"resources": {"limits": {"memory": most}}}
+    shared = [{"name": "shm", "emptyDir": {"medium": "Memory", **volume}}]
+    box = examples.container(resources={"limits": {resources.GPU: "1"}})
+    report = judge("WORK005", examples.deployment(box, volumes=shared, **whole))
+    assert passes(report) if complains is None else complains in complaint(report)
+
+
 def test_a_mount_with_a_slash_at_its_end_is_the_same_mount() -> None:
     mount = {"name": "shm", "mountPath": "/dev/shm/"}  # noqa: S108 - a path inside a container
     assert passes(judge("WORK005", shared(volumeMounts=[mount])))

@@ -39,6 +39,21 @@ def test_w04_a_long_delay_does_not_stand_in_for_it(probe: str) -> None:
     assert f"{probe} waits 600 s instead" in complaint(judge("WORK006", examples.deployment(container)))
 
 
+def test_w04_the_path_that_other_probes_ask_is_named_where_it_is_known() -> None:
+    asked = examples.container(startupProbe=None, livenessProbe={"httpGet": {"path": "/v2/health/live", "port": 8000}})
+    assert complaint(judge("WORK006", examples.deployment(asked))) == (
+        "container server has no startup probe on /v2/health/live: its liveness probe kills it while it loads"
+    )
+    half = examples.container(startupProbe=None, readinessProbe={"httpGet": {"path": UNKNOWN}}, livenessProbe=UNKNOWN)
+    assert complaint(judge("WORK006", examples.deployment(half))) == "container server has no startup probe"
+
+
+@pytest.mark.parametrize(("seconds", "long"), [(119, False), (120, True)])
+def test_w04_two_minutes_are_a_long_delay(seconds: int, long: bool) -> None:
+    container = examples.container(startupProbe=None, readinessProbe={"initialDelaySeconds": seconds})
+    assert ("waits 120 s" in complaint(judge("WORK006", examples.deployment(container)))) is long
+
+
 def test_w04_sidecars_without_gpus_need_none() -> None:
     sidecar = {"name": "proxy", "image": "envoy:1.36.0"}
     assert passes(judge("WORK006", examples.deployment(examples.container(), sidecar)))

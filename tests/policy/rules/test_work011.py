@@ -36,6 +36,30 @@ def test_w08_a_pod_that_runs_nvidia_smi_without_a_gpu_fails(command: list[str]) 
     assert complaint(judge("WORK011", pod(args=command))).endswith("it sees none")
 
 
+@pytest.mark.parametrize(
+    "script",
+    [
+        "if command -v nvidia-smi; then nvidia-smi; fi",
+        "which nvidia-smi && python gpu.py",
+        "if ! /usr/bin/nvidia-smi; then exec cpu; fi",
+        "nvidia-smi -L || echo none",
+        "kubectl exec ds/driver -- nvidia-smi",
+    ],
+)
+def test_w08_a_script_that_gets_along_without_the_tool_is_not_concerned(script: str) -> None:
+    assert not_concerned(judge("WORK011", pod(command=["sh", "-c", script])))
+
+
+@pytest.mark.parametrize("script", ["nvidia-smi; serve || true", "which python && nvidia-smi", "nvidia-smi | tee log"])
+def test_w08_a_script_that_relies_on_the_tool_fails(script: str) -> None:
+    assert "runs nvidia-smi" in complaint(judge("WORK011", pod(command=["sh", "-c", script])))
+
+
+def test_w08_a_part_of_a_gpu_in_the_words_of_others_is_asked_for() -> None:
+    shared = pod(command=["nvidia-smi"], resources={"limits": {"nvidia.com/gpumem": "4000"}})
+    assert passes(judge("WORK011", shared))
+
+
 @pytest.mark.parametrize("devices", ["all", "0", "0,1", "GPU-fef8089b"])
 def test_w08_a_pod_that_is_shown_gpus_without_asking_fails(devices: str) -> None:
     message = complaint(judge("WORK011", pod(**sees(devices))))

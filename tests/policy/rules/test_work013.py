@@ -19,7 +19,7 @@ def server(image: object, *init: object) -> Resource:
 @pytest.mark.parametrize("image", ["vllm/vllm-openai", "registry.example.com:5000/team/server", "ubuntu"])
 def test_w10_an_image_without_tag_or_digest_fails(image: str) -> None:
     assert complaint(judge("WORK013", server(image))) == (
-        f"container server runs {image}, which has neither tag nor digest, which means latest"
+        f"container server runs {image}: it has neither tag nor digest, which means latest"
     )
 
 
@@ -27,7 +27,7 @@ def test_w10_an_image_without_tag_or_digest_fails(image: str) -> None:
     "tag", ["latest", "main", "nightly", "26.07-nightly", "latest-gpu", "nightly-py311-gpu", "main-cuda", "py3_latest"]
 )
 def test_w10_a_tag_that_moves_fails(tag: str) -> None:
-    assert f"has the tag {tag}, which is moved with each build" in complaint(judge("WORK013", server(f"x/y:{tag}")))
+    assert f"its tag {tag} is moved with each build" in complaint(judge("WORK013", server(f"x/y:{tag}")))
 
 
 @pytest.mark.parametrize(

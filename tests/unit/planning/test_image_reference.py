@@ -30,7 +30,7 @@ def test_any_text_is_read(text: str) -> None:
 
 @pytest.mark.parametrize("tag", ["latest", "Latest", "1.2-nightly", "master_gpu", "main"])
 def test_words_that_move(tag: str) -> None:
-    assert image_reference(f"x:{tag}").moving == f"has the tag {tag}, which is moved with each build"
+    assert image_reference(f"x:{tag}").moving == f"its tag {tag} is moved with each build"
 
 
 @pytest.mark.parametrize("tag", ["nightly-5f0ac2c", "main-20260801", "v1", "mainline", "2.0-deadbeef1"])

@@ -15,6 +15,7 @@ from eks_gpu.facts import labels
 from eks_gpu.facts.gpu_software import RUNTIME_CLASS
 from eks_gpu.facts.taints import GPU, Effect
 from eks_gpu.facts.versions import CHARTS
+from eks_gpu.planning.fractions import asks_a_fraction
 from eks_gpu.planning.gpu_marks import keeps_off_gpu_nodes
 from eks_gpu.planning.pod_template import PodTemplate, Toleration, WorkloadKind
 from eks_gpu.planning.reading import attempt, need
@@ -31,7 +32,7 @@ _KEEPING_OFF: Final = frozenset({None, "", Effect.NO_SCHEDULE.value})
 
 
 def _concerned(pod: PodTemplate, _stack: Stack) -> bool:
-    if pod.owner_kind == _DAEMON_SET or _consent(pod) is None or pod.asks_gpu:
+    if pod.owner_kind == _DAEMON_SET or _consent(pod) is None or pod.asks_gpu or asks_a_fraction(pod):
         return False
     if _is_of_known_chart(pod) or pod.spec["priorityClassName"].text() in _SYSTEM:
         return False

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Final
 
-from eks_gpu.facts import labels
+from eks_gpu.facts import labels, resources
 from eks_gpu.planning.pod_template import Container, PodTemplate, PodVolume, WorkloadKind
 from eks_gpu.planning.quantity import GIB, gib
 from eks_gpu.planning.reading import need
@@ -75,7 +76,7 @@ def _fits(pod: PodTemplate, container: Container) -> Iterator[Outcome]:
         volume = pod.volume(mount.volume)
         if volume is None or not volume.in_memory:
             continue
-        size, limit = volume.size_limit, container.memory_limit
+        size, limit = volume.size_limit, _memory_limit(pod, container)
         if size is None and limit is None:
             yield Problem(
                 f"container {container.name} mounts {volume.name} from memory and neither has a limit: "
@@ -86,6 +87,12 @@ def _fits(pod: PodTemplate, container: Container) -> Iterator[Outcome]:
                 f"container {container.name} may fill {volume.name} with {gib(size)} but has a memory limit of "
                 f"{gib(limit)}, the volume included"
             )
+
+
+def _memory_limit(pod: PodTemplate, container: Container) -> Fraction | None:
+    """Return how many bytes a container may use: by its own limit, else by that of the pod as a whole."""
+    own = container.memory_limit
+    return pod.spec.at("resources", "limits", resources.MEMORY).quantity() if own is None else own
 
 
 _BARE = examples.container(volumeMounts=None)

@@ -32,7 +32,8 @@ _LEADER: Final = "spec.leaderWorkerTemplate.leaderTemplate"
 _WORKER: Final = "spec.leaderWorkerTemplate.workerTemplate"
 _LONG_DELAY_SECONDS: Final = 120
 
-ANSWERING: Final = ("ports", "readinessProbe", "livenessProbe")
+_PROBES: Final = ("readinessProbe", "livenessProbe")
+ANSWERING: Final = ("ports", *_PROBES)
 """Fields of containers that somebody asks."""
 
 
@@ -51,14 +52,25 @@ def _is_worker(pod: PodTemplate, stack: Stack) -> bool:
 def _container(container: Container) -> Iterator[Outcome]:
     if container.place["startupProbe"].exists or _answers_nobody(container):
         return
-    delayed = [
-        f"{name} waits {delay:g} s instead"
-        for name in ("readinessProbe", "livenessProbe")
-        if (delay := container.place[name]["initialDelaySeconds"].number() or 0) >= _LONG_DELAY_SECONDS
-    ]
-    liveness = container.place["livenessProbe"].exists
-    because = "; ".join(delayed) or ("its liveness probe kills it while it loads" if liveness else "")
-    yield Problem(f"container {container.name} has no startup probe" + (f": {because}" if because else ""))
+    path, because = attempt(_asked, container), attempt(_instead, container)
+    missing = f"no startup probe on {path}" if isinstance(path, str) else "no startup probe"
+    reason = f": {because}" if isinstance(because, str) else ""
+    yield Problem(f"container {container.name} has {missing}{reason}")
+
+
+def _asked(container: Container) -> str | None:
+    """Return the path by which its other probes ask a container."""
+    paths = (container.place[name].at("httpGet", "path").text() for name in _PROBES)
+    return next((path for path in paths if path), None)
+
+
+def _instead(container: Container) -> str | None:
+    """Return what stands in the place of a startup probe, and fails."""
+    delays = {name: container.place[name]["initialDelaySeconds"].number() or 0 for name in _PROBES}
+    delayed = [f"{name} waits {delay:g} s instead" for name, delay in delays.items() if delay >= _LONG_DELAY_SECONDS]
+    if not delayed and container.place["livenessProbe"].exists:
+        return "its liveness probe kills it while it loads"
+    return "; ".join(delayed) or None
 
 
 def _answers_nobody(container: Container) -> bool:

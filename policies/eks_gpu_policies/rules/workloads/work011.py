@@ -1,7 +1,8 @@
 """WORK011: a pod that uses a GPU asks for it.
 
 DaemonSets are exempt: exporters and plugins look at every GPU of a node and must ask for none. So is the pod that
-starts a gang whose other pods ask: what it calls runs there.
+starts a gang whose other pods ask: what it calls runs there. Other schedulers' words for a part of a GPU ask for one,
+too; and a script that first sees whether the tool is there, or gets along without it, is right on any node.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Final
 from eks_gpu.facts import resources
 from eks_gpu.facts.images import CUDA_SAMPLE
 from eks_gpu.facts.visible_devices import HIDING, VISIBLE_DEVICES
+from eks_gpu.planning.fractions import asks_a_fraction
 from eks_gpu.planning.pod_template import Container, PodTemplate
 from eks_gpu.planning.reading import View, attempt, need
 from eks_gpu_policies import examples
@@ -22,7 +24,11 @@ from eks_gpu_policies.stack import Stack
 
 _DAEMON_SET: Final = "DaemonSet"
 TOOL: Final = "nvidia-smi"
-_RUNS: Final = re.compile(r"(?<![\w-])nvidia-smi(?![\w-])")
+_RUNS: Final = re.compile(rf"(?<![\w-]){TOOL}(?![\w-])")
+GUARDED: Final = re.compile(
+    rf"(?:\b(?:command\s+-v|which|type|hash|if|if\s+!)\s+(?:\S*/)?{TOOL})|{TOOL}[^;&|\n]*\|\||(?:^|[\s/])kubectl\s"
+)
+"""Commands that get along without it, or run it in another pod. CEL (RE2) reads this, too."""
 
 
 def _may_use_gpus(pod: PodTemplate, _stack: Stack) -> bool:
@@ -41,8 +47,8 @@ def _use(container: Container) -> str | None:
             devices = variable["value"].text()
             if devices is not None and devices not in HIDING:
                 return f"sets {VISIBLE_DEVICES} to {devices}"
-    said = (text for part in ("command", "args") for text in _texts(container.place[part]))
-    return f"runs {TOOL}" if any(_RUNS.search(text) for text in said) else None
+    said = " ".join(text for part in ("command", "args") for text in _texts(container.place[part]))
+    return f"runs {TOOL}" if _RUNS.search(said) is not None and GUARDED.search(said) is None else None
 
 
 def _texts(place: View) -> tuple[str, ...]:
@@ -52,7 +58,7 @@ def _texts(place: View) -> tuple[str, ...]:
 
 
 def _check(pod: PodTemplate, stack: Stack) -> Iterator[Outcome]:
-    if pod.asks_gpu or _starts_others(pod, stack):
+    if pod.asks_gpu or asks_a_fraction(pod) or _starts_others(pod, stack):
         return
     yield from clauses(*(_container(container) for container in pod.all_containers))
 

@@ -27,7 +27,7 @@ def _container(container: Container) -> Iterator[Outcome]:
         return
     moving = image_reference(image).moving
     if moving is not None:
-        yield Problem(f"container {container.name} runs {image}, which {moving}")
+        yield Problem(f"container {container.name} runs {image}: {moving}")
 
 
 RULE: Final = Rule(

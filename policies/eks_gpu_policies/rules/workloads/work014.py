@@ -48,7 +48,10 @@ def _container(container: Container, pod: PodTemplate) -> Iterator[Outcome]:
     if tag is None:
         return
     if SLIM.fullmatch(tag) and not _brings_backends(container):
-        yield Problem(f"container {container.name} runs {tag} as it is, which has no backend: no model can be loaded")
+        yield Problem(
+            f"container {container.name} runs {tag} as it is, which has no backend: no model can be loaded",
+            fix=f"copy the backends you need onto it from the full image, or mount some and say {BACKEND_OPTION}",
+        )
     elif FULL.fullmatch(tag) and not _has_reason(pod):
         yield Problem(
             f"container {container.name} runs {tag} with every backend, {TRITON_FULL.size_bytes // GB} GB on each node "
