@@ -57,9 +57,22 @@ def test_n07_a_launch_templates_image_is_a_pin_unless_ec2_looks_it_up() -> None:
 
 def test_an_image_outside_the_approved_ones_fails() -> None:
     approved = {"approvedImages": ["al2023@v20260101"]}
-    message = complaint(judge("NODE006", examples.node_class(), POOL, options=approved))
-    assert message == "boots al2023@v20260724, which is not among the 1 approved images"
+    report = judge("NODE006", examples.node_class(), POOL, options=approved)
+    assert complaint(report) == ("boots al2023@v20260724, which is not among the 1 approved image (approvedImages)")
+    assert report.findings[0].fix.startswith("boot one of the images in approvedImages")
+    two = judge("NODE006", examples.node_class(), POOL, options={"approvedImages": ["ami-1", "ami-2"]})
+    assert "the 2 approved images" in complaint(two)
     assert passes(judge("NODE006", examples.node_class(), POOL, options={"approvedImages": ["al2023@v20260724"]}))
+
+
+def test_an_approved_parameter_is_spelled_with_or_without_what_has_ec2_look_it_up() -> None:
+    template = examples.launch_template(imageId="resolve:ssm:/my/image:7")
+    nodes = examples.node_group(template, releaseVersion=None, amiType=None)
+    for spelled in ("/my/image:7", "resolve:ssm:/my/image:7"):
+        assert passes(judge("NODE006", template, nodes, options={"approvedImages": [spelled]}))
+    assert "boots resolve:ssm:/my/image:7" in complaint(
+        judge("NODE006", template, nodes, options={"approvedImages": ["/my/image:8"]})
+    )
 
 
 def test_each_of_several_terms_is_judged() -> None:

@@ -31,12 +31,19 @@ def _check(pool: Pool, stack: Stack) -> Iterator[Outcome]:
 
 
 def _choice(choice: ImageChoice, stack: Stack) -> Iterator[Outcome]:
-    drift = _DRIFTS[choice.source](need(choice.value))
+    value = need(choice.value)
+    drift = _DRIFTS[choice.source](value)
     approved = stack.options.approved_images
     if drift is not None:
         yield Problem(drift)
-    elif approved and need(choice.value) not in approved:
-        yield Problem(f"boots {need(choice.value)}, which is not among the {len(approved)} approved images")
+    elif approved and not approved & {value, value.removeprefix(_RESOLVED)}:
+        listed = f"{len(approved)} approved image{'' if len(approved) == 1 else 's'}"
+        yield Problem(f"boots {value}, which is not among the {listed} (approvedImages)", fix=_APPROVED)
+
+
+_APPROVED: Final = (
+    "boot one of the images in approvedImages of the policy eks-gpu's configuration, or have this one tested and listed"
+)
 
 
 def _alias(name: str) -> str | None:
@@ -48,7 +55,9 @@ def _parameter(name: str) -> str | None:
     """Judge a parameter by its name; only one of a dated release or of a version of its own stays what it is."""
     moving = any(word in name.lower() for word in _MOVING)
     resolved = name.startswith(_RESOLVED) and not _PINNED_PARAMETER.search(name)
-    return f"follows the SSM parameter {name}, which moves with every release" if moving or resolved else None
+    if not (moving or resolved):
+        return None
+    return f"follows the SSM parameter {name.removeprefix(_RESOLVED)}, which moves with every release"
 
 
 def _pattern(name: str) -> str | None:

@@ -7,11 +7,11 @@ NODE004 speaks of those.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from eks_gpu.facts import labels, resources
-from eks_gpu.facts.instances import CATALOGUE, OTHER_MAKERS_GPUS
+from eks_gpu.facts.instances import CATALOGUE, OTHER_MAKERS_GPUS, by_gpu_name, families
 from eks_gpu.planning.instance_choice import others, others_named
 from eks_gpu.planning.pool import Pool, PoolKind
 from eks_gpu.planning.quantity import quantity
@@ -62,10 +62,20 @@ def _check(pool: Pool, stack: Stack) -> Iterator[Outcome]:
 def _none(pool: Pool, stack: Stack) -> Iterator[Outcome]:
     if pool.buys_gpus:
         return
-    bought = ", ".join(named_types(pool, stack)) if pool.kind is not PoolKind.NODE_POOL else "none that is known"
-    yield Problem(
-        f"is marked as a GPU pool ({', '.join(_marks(pool))}) and may buy no type with an NVIDIA GPU: {bought}"
-    )
+    marks = ", ".join(_marks(pool))
+    if pool.kind is PoolKind.NODE_POOL:
+        said = f"and its requirements admit no type with an NVIDIA GPU that is known here{_meant(pool)}"
+    else:
+        said = f"and may buy no type with an NVIDIA GPU: {', '.join(named_types(pool, stack))}"
+    yield Problem(f"is marked as a GPU pool ({marks}) {said}")
+
+
+def _meant(pool: Pool) -> str:
+    """Return which model is likely to be meant where a pool requires one that nobody has."""
+    asked = (item for item in need(pool.requirements) if item.key == labels.INSTANCE_GPU_NAME and item.operator == "In")
+    wrong = [name for item in asked for name in item.values if name not in by_gpu_name()]
+    near = [name for each in wrong if (name := _nearest(each, by_gpu_name()))]
+    return f"; the nearest to {wrong[0]} is {near[0]}" if near else ""
 
 
 def _mixed(pool: Pool, stack: Stack) -> Iterator[Outcome]:
@@ -84,16 +94,15 @@ _SEPARATE: Final = "give the types without GPUs a pool of their own"
 
 def _unlisted(pool: Pool) -> Iterator[Outcome]:
     for name in pool.unlisted:
-        near = _nearest(name)
+        near = _nearest(name, CATALOGUE if "." in name else families())
         meant = f"; the nearest is {near}" if near else ""
         yield Problem(f"buys {name}, of which nothing is known here, so that no rule can judge it{meant}")
 
 
-def _nearest(name: str) -> str | None:
-    # Only a type that nobody knows pays for the comparison.
+def _nearest(name: str, known: Iterable[str]) -> str | None:
+    # Only a name that nobody knows pays for the comparison.
     import difflib  # noqa: PLC0415
 
-    known = CATALOGUE if "." in name else {item.family: item for item in CATALOGUE.values()}
     return next(iter(difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)), None)
 
 
