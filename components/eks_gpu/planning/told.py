@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from eks_gpu.planning.reading import NotKnown, View, attempt
+from eks_gpu.planning.reading import NotKnown, NotKnownError, View, attempt
 
 OBJECT_STORE: Final = re.compile(r"\b(?:s3a?|gs|az|abfss?|wasbs?|oci)://", re.IGNORECASE)
 """A path in an object store."""
@@ -29,11 +29,9 @@ class Told:
 
     def hear(self, place: View) -> None:
         """Add what a container is told by command, arguments and environment."""
-        words = attempt(told_to, place)
-        if isinstance(words, NotKnown):
-            self.unknown.append(words)
-        else:
-            self.settings.extend(_pairs(words))
+        words, unknown = heard(place)
+        self.settings.extend(_pairs(words))
+        self.unknown.extend(unknown)
         for read in (self._environment, self._sources):
             missing = attempt(read, place)
             if isinstance(missing, NotKnown):
@@ -56,11 +54,38 @@ class Told:
 
 
 def told_to(place: View) -> list[str]:
-    """Return the words of a container's command and arguments, those of a shell's script among them."""
-    words: list[str] = []
-    for text in (*place["command"].texts(), *place["args"].texts()):
-        words.extend(_words(text) if any(character.isspace() for character in text) else [text])
+    """Return the words of a container's command and arguments, those of a shell's script among them.
+
+    Raises ``NotKnownError`` when one of them is not known.
+    """
+    words, unknown = heard(place)
+    for what in unknown:
+        raise NotKnownError(what)
     return words
+
+
+def heard(place: View) -> tuple[list[str], list[NotKnown]]:
+    """Return the same as far as they are known, with an empty word for each that is not, and what is not known."""
+    words: list[str] = []
+    unknown: list[NotKnown] = []
+    for text in (text for key in ("command", "args") for text in _texts(place[key])):
+        if isinstance(text, NotKnown):
+            unknown.append(text)
+            words.append("")
+        else:
+            words.extend(_words(text) if any(character.isspace() for character in text) else [text])
+    return words, unknown
+
+
+def _texts(place: View) -> Iterator[str | NotKnown]:
+    items = attempt(place.items)
+    if isinstance(items, NotKnown):
+        yield items
+        return
+    for item in items:
+        text = attempt(item.text)
+        if text is not None:
+            yield text
 
 
 def _words(script: str) -> list[str]:

@@ -20,7 +20,7 @@ from eks_gpu.planning.disruption import HOUR, LONGEST_JOB
 from eks_gpu.planning.pod_template import Container, PodTemplate, WorkloadKind
 from eks_gpu.planning.quantity import quantity
 from eks_gpu.planning.reading import NotKnown, View, attempt, need
-from eks_gpu.planning.told import told_to
+from eks_gpu.planning.told import heard
 from eks_gpu.planning.trials import TESTS, is_a_trial
 from eks_gpu_policies.stack import Stack
 
@@ -90,8 +90,12 @@ class Training:
 
     @property
     def gang(self) -> bool:
-        """Whether several pods train together."""
-        return self.count > 1
+        """Whether several pods train together. Those of a Job that takes them one after the other do not."""
+        if self.count == 1:
+            return False
+        job = self.owner["spec"] if self.pod.owner_kind == "Job" else self.owner.at("spec", "jobTemplate", "spec")
+        completions = attempt(job["completions"].integer)
+        return not isinstance(completions, int) or completions <= self.count
 
 
 def saves(training: Training) -> bool | NotKnown:
@@ -158,9 +162,9 @@ def _is_short(training: Training) -> bool:
 def _is_certain(pods: tuple[PodTemplate, ...], owner: View) -> bool | None:
     """Return whether pods of a training kind are known to train; None for those that are known to test."""
     gpu = [container for pod in pods for container in need(pod.containers) if container.asks_gpu]
-    heard = [attempt(_words, container) for pod in pods for container in need(pod.containers)]
+    said = [_words(container) for pod in pods for container in need(pod.containers)]
     names = (pods[0].name, attempt(owner.at("metadata", "name").text))
-    words = " ".join(text for text in (*heard, *names) if isinstance(text, str))
+    words = " ".join(text for text in (*said, *names) if isinstance(text, str))
     if _TUTORIALS.search(words) is not None:
         return None
     if _TRAINS.search(words) is not None:
@@ -174,7 +178,9 @@ def _is_certain(pods: tuple[PodTemplate, ...], owner: View) -> bool | None:
 
 
 def _words(container: Container) -> str:
-    return " ".join((need(container.image), *told_to(container.place)))
+    """Return what an image is called and told, as far as it is known."""
+    words, _ = heard(container.place)
+    return " ".join(words if isinstance(container.image, NotKnown) else (container.image, *words))
 
 
 # --- along the way from an object to its pods ------------------------------------------------------------------------

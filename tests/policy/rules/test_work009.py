@@ -300,6 +300,20 @@ def test_a_store_that_is_named_elsewhere_leaves_it_open(variable: dict[str, obje
     assert left_open(judge("WORK009", job)) != []
 
 
+def test_what_is_known_counts_beside_an_argument_that_is_not() -> None:
+    job = told("torchrun", "train.py", "--data", "x", "--checkpoint-dir", "/scratch")
+    report = judge("WORK009", changed(job, f"{COMMAND}.3", UNKNOWN))
+    assert "saves to /scratch" in complaint(report)
+    assert [item.path for item in report.not_evaluated] == [f"{COMMAND.replace('.0', '[0]')}[3]"]
+
+
+def test_an_image_that_is_not_known_yet_does_not_hide_that_it_trains() -> None:
+    job = told("torchrun", "run.py", emptyDir={})
+    job = changed(changed(job, f"{BOX}.image", UNKNOWN), "metadata.name", "nightly")
+    (finding,) = judge("WORK009", examples.resource(job.type, "nightly", job.props)).findings
+    assert finding.level is Level.MANDATORY
+
+
 def test_a_clause_known_to_fail_fails_beside_an_unknown_one() -> None:
     job = examples.training_job("finetune", {declarations.CHECKPOINT_MINUTES: "90"})
     report = judge("WORK009", changed(job, f"{BOX}.volumeMounts", UNKNOWN))

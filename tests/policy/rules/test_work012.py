@@ -196,6 +196,15 @@ def test_w09_a_budget_may_select_a_gang_by_the_label_that_its_controller_sets() 
     assert left_open(judge("WORK012", unnamed, budget({"matchLabels": {key: "llama"}}))) != []
 
 
+@pytest.mark.parametrize(("completions", "together"), [(None, True), (4, True), (5, False), (UNKNOWN, True)])
+def test_pods_of_a_job_that_come_one_after_the_other_are_no_gang(completions: object, *, together: bool) -> None:
+    sweep = changed(examples.training_job("finetune"), "spec.parallelism", 4)
+    sweep = changed(sweep, "spec.completions", completions)
+    report = judge("WORK012", sweep)
+    assert ("trains with 4 pods" in str(messages(report))) is together
+    assert not_concerned(report) is not together
+
+
 def test_one_pod_is_no_gang_and_tests_and_jobs_that_may_be_anything_are_not_concerned() -> None:
     assert not_concerned(judge("WORK012", gang(workers=1)))
     image = "spec.pytorchReplicaSpecs.Worker.template.spec.containers.0.image"
