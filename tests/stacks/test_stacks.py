@@ -17,6 +17,9 @@ from tests.support.golden import Golden
 
 GOLDEN = Path(__file__).parent / "golden"
 
+OPEN = {"prod": [("NODE010", "p4d-node-pool")]}
+"""What only AWS can tell: of which zone and type a reservation is that a stack file names by its id."""
+
 _HASHED = re.compile(r"(kubernetes:batch/v1:Job::[a-z0-9-]+)-[0-9a-f]{10}$")
 """A Job whose name says what is in it: another content is another Job, on purpose."""
 
@@ -39,7 +42,7 @@ def test_answers_every_question_of_the_rules(stack: Recorded, tmp_path: Path) ->
     config = tmp_path / "pack.json"
     config.write_text(json.dumps({PACK: {"vcpuQuotas": quotas}}))
     report = judge(stack, pack_config=config)
-    assert [missed.text for missed in report.not_evaluated] == []
+    assert [(missed.rule, missed.resource) for missed in report.not_evaluated] == OPEN.get(stack.stack, [])
     assert "COST006" not in {finding.rule for finding in report.findings}
 
 
