@@ -3,7 +3,8 @@
     python tests/bench/placement.py
 
 prints seconds by pods and pools as JSON. No two pods ask for the same, and no two pools are alike, so that nothing is
-answered from what was reckoned for another.
+answered from what was reckoned for another. In the last run each pod also has three conditions on labels that no other
+pod has: one on a label that all nodes have, one on what types have and one on what no node has.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import gc
 import json
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -24,6 +25,7 @@ from eks_gpu.facts.taints import GPU, dedicated  # noqa: E402
 from eks_gpu.planning.placement import Supply, demand  # noqa: E402
 from eks_gpu.planning.pod_template import Container, PodTemplate, Toleration  # noqa: E402
 from eks_gpu.planning.pool import Pool, PoolKind  # noqa: E402
+from eks_gpu.planning.reading import need  # noqa: E402
 from eks_gpu.planning.requirements import Requirement, from_labels  # noqa: E402
 
 PODS, POOLS = 1_000, 200
@@ -31,6 +33,9 @@ PODS, POOLS = 1_000, 200
 
 SIZES = ((PODS, POOLS // 2), (PODS, POOLS), (PODS * 2, POOLS))
 """Pods and pools: twice as many of either must take twice as long."""
+
+CHOOSY = (PODS, POOLS)
+"""Pods and pools of the last run."""
 
 _ZONES = ("us-east-1a", "us-east-1b", "us-east-1c")
 _TEAMS = 40
@@ -46,6 +51,8 @@ class Run:
     seconds: float
     admitted: int
     """Pairs that fit."""
+    choosy: bool
+    """Whether each pod has conditions that no other has."""
 
 
 def pool(number: int) -> Pool:
@@ -81,21 +88,33 @@ def pod(number: int) -> PodTemplate:
     )
 
 
-def run(pods: int, pools: int) -> Run:
+def choosy_pod(number: int) -> PodTemplate:
+    """Return the same pod with three conditions of its own, which every pool meets."""
+    own = (
+        Requirement("team", "NotIn", (f"someone-{number}",)),
+        Requirement(labels.INSTANCE_CPU, "Lt", (str(1_000 + number),)),
+        Requirement(f"kept-from-{number}", "DoesNotExist"),
+    )
+    plain = pod(number)
+    return replace(plain, affinity=tuple((*term, *own) for term in need(plain.affinity) or ((),)))
+
+
+def run(pods: int, pools: int, *, choosy: bool = False) -> Run:
     """Place every pod on every pool."""
-    offered, asking = [pool(number) for number in range(pools)], [pod(number) for number in range(pods)]
+    offered, ask = [pool(number) for number in range(pools)], choosy_pod if choosy else pod
+    asking = [ask(number) for number in range(pods)]
     gc.collect()
     start = time.process_time()
     supplies = [Supply(each) for each in offered]
     admitted = sum(supply.place(asked).admits for asked in map(demand, asking) for supply in supplies)
-    return Run(pods, pools, time.process_time() - start, admitted)
+    return Run(pods, pools, time.process_time() - start, admitted, choosy)
 
 
 def measure(runs: int) -> tuple[Run, ...]:
     """Return the median run of each size."""
     found = []
-    for size in SIZES:
-        taken = sorted((run(*size) for _ in range(runs)), key=lambda each: each.seconds)
+    for size, choosy in (*((size, False) for size in SIZES), (CHOOSY, True)):
+        taken = sorted((run(*size, choosy=choosy) for _ in range(runs)), key=lambda each: each.seconds)
         found.append(taken[len(taken) // 2])
     return tuple(found)
 

@@ -106,13 +106,14 @@ def _rules() -> tuple[float, float]:
 def cost_of_placement() -> Figure:
     """Placing many distinct pods on many pools, and twice as many of either."""
     done = Command([sys.executable, "tests/bench/placement.py"], ROOT, _environment())
-    half, whole, double = (size["seconds"] for size in json.loads(done.output()))
+    half, whole, double, choosy = (size["seconds"] for size in json.loads(done.output()))
+    ratios = f"twice the pools {whole / half:.2f} x, twice the pods {double / whole:.2f} x"
     return Figure(
         "placing 1,000 distinct pods on 200 pools",
-        f"{whole:.2f} s; twice the pools {whole / half:.2f} x, twice the pods {double / whole:.2f} x",
+        f"{whole:.2f} s, with conditions that no other pod has {choosy:.2f} s; {ratios}",
         "under 1 s, linear or better",
-        whole < 1 and max(whole / half, double / whole) <= 2.2,
-        f"{half:.2f} s, {whole:.2f} s, {double:.2f} s",
+        max(whole, choosy) < 1 and max(whole / half, double / whole) <= 2.2,
+        f"{half:.2f} s, {whole:.2f} s, {double:.2f} s, {choosy:.2f} s",
     )
 
 

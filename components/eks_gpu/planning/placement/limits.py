@@ -6,10 +6,11 @@ from typing import Final
 
 from eks_gpu.facts import resources
 from eks_gpu.facts.instances import InstanceType
+from eks_gpu.planning.placement.column import Chosen
 from eks_gpu.planning.placement.demand import in_units
 from eks_gpu.planning.placement.node_room import MIB, VM_OVERHEAD
 from eks_gpu.planning.placement.refusal import NoNodes, OverLimit, Refusal, TooFewValues
-from eks_gpu.planning.placement.space import Chosen, Space
+from eks_gpu.planning.placement.space import Space
 from eks_gpu.planning.pool import Pool, PoolKind
 from eks_gpu.planning.reading import NotKnown
 
@@ -57,10 +58,12 @@ class Limits:
         if chosen.maybe & self._space.unlisted:
             return Chosen(0, chosen.maybe, chosen.unclear)
         for key, least in self._least:
-            left = len(self._space.values(key, chosen.maybe))
+            left, sure = self._space.variety(key, chosen.maybe), self._space.variety(key, chosen.sure)
+            if isinstance(left, NotKnown):
+                return Chosen(0, chosen.maybe, chosen.unclear or left)
             if left < least:
                 return TooFewValues(key, least, left)
-            if len(self._space.values(key, chosen.sure)) < least:
+            if isinstance(sure, NotKnown) or sure < least:
                 return Chosen(0, chosen.maybe, chosen.unclear)
         return chosen
 

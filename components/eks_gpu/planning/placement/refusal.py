@@ -79,8 +79,13 @@ class Unlabelled:
 
     def __str__(self) -> str:
         """Return the sentence."""
-        more = f" (nor do {self.others} other terms of its affinity hold)" if self.others else ""
-        return f"requires {self.wish}, {self._instead()}{more}"
+        return f"requires {self.wish}, {self._instead()}{self._nor()}"
+
+    def _nor(self) -> str:
+        if not self.others:
+            return ""
+        rest = "does the other term" if self.others == 1 else f"do the {self.others} other terms"
+        return f" (nor {rest} of its affinity hold)"
 
     def _instead(self) -> str:
         if self.offered:
@@ -185,7 +190,8 @@ class TooFewValues:
 
     def __str__(self) -> str:
         """Return the sentence."""
-        return f"fits {self.left} values of {self.key}, fewer than the pool's minValues of {self.least}"
+        values = "1 value" if self.left == 1 else f"{self.left} values"
+        return f"fits {values} of {self.key}, fewer than the pool's minValues of {self.least}"
 
 
 Refusal = (

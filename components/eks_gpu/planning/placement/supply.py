@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 from eks_gpu.facts import resources
 from eks_gpu.facts.instances import InstanceType
 from eks_gpu.planning.placement.answer import Candidate, Placement
+from eks_gpu.planning.placement.column import Chosen
 from eks_gpu.planning.placement.demand import Demand, demand
 from eks_gpu.planning.placement.limits import Limits
 from eks_gpu.planning.placement.node_room import PLENTY, Room, Rooms, rooms
@@ -21,15 +22,12 @@ from eks_gpu.planning.placement.refusal import (
     TooLarge,
     Untolerated,
 )
-from eks_gpu.planning.placement.space import Chosen, Space
+from eks_gpu.planning.placement.space import Space
 from eks_gpu.planning.placement.taints import Consents
 from eks_gpu.planning.placement.wishes import Selection
 from eks_gpu.planning.pod_template import PodTemplate, Preference
 from eks_gpu.planning.pool import Pool, PoolKind
 from eks_gpu.planning.reading import NotKnown, attempt, need
-
-Selections = tuple[Consents, Selection | NotKnown, Selection | NotKnown | None]
-"""Of a pod, what is compared with taints and labels."""
 
 
 class _Table(NamedTuple):
@@ -48,6 +46,15 @@ class _Table(NamedTuple):
     unclear: NotKnown | None
 
 
+class _Door(NamedTuple):
+    """What those find who consent to the same."""
+
+    types: Chosen | Placement
+    """The types whose taints they tolerate, or why there are none."""
+    chosen: dict[Selection | NotKnown, Chosen | Placement]
+    """Of these, the types that some of them selected, or why there were none."""
+
+
 class Supply:
     """A pool with the DaemonSets on its nodes."""
 
@@ -55,8 +62,7 @@ class Supply:
         """Reckon what is left for other pods on each instance type beside ``daemons``, which reach the pool."""
         self.pool = pool
         self.space = Space(pool)
-        self._let_on: dict[Consents, Chosen | Placement] = {}
-        self._admitted: dict[Selections, Chosen | Placement] = {}
+        self._doors: dict[Consents, _Door] = {}
         self._answers: dict[tuple[int, int, tuple[Preference, ...]], Placement] = {}
         self._dynamic = pool.kind is PoolKind.NODE_POOL and attempt(lambda: pool.static) is False
         asked = tuple(demand(daemon) for daemon in daemons)
@@ -111,10 +117,12 @@ class Supply:
 
     def place(self, asked: Demand) -> Placement:
         """Return where a pod can run, or the first reason why not: taints, labels, volumes, room, limits."""
-        selections = asked.consents, asked.selection, asked.anchored
-        chosen = self._admitted.get(selections)
-        if chosen is None:
-            chosen = self._admitted[selections] = self._admit(asked)
+        door = self._doors.get(asked.consents)
+        if door is None:
+            door = self._doors[asked.consents] = _Door(self._tolerated(asked.consents), {})
+        if isinstance(door.types, Placement):
+            return door.types
+        chosen = self._choose(asked, door.types, door.chosen)
         if isinstance(chosen, Placement):
             return chosen
         fitting = self._fit(asked, chosen)
@@ -122,22 +130,23 @@ class Supply:
             return fitting
         return self._conclude(fitting, asked)
 
-    def _admit(self, asked: Demand) -> Chosen | Placement:
-        """Return the types whose taints and labels let the pod on."""
-        start = self._let_on.get(asked.consents)
-        if start is None:
-            start = self._let_on[asked.consents] = self._tolerated(asked.consents)
-        if isinstance(start, Placement):
-            return start
-        for selection in (asked.selection, asked.anchored):
-            if isinstance(selection, NotKnown):
-                start = Chosen(0, start.maybe, start.unclear or selection)
-            elif selection is not None:
-                chosen = _both(start, self.space.selected(selection))
-                if not chosen.maybe:
-                    return Placement(refusal=self._elsewhere(asked, selection))
-                start = chosen
-        return start
+    def _choose(
+        self, asked: Demand, within: Chosen, before: dict[Selection | NotKnown, Chosen | Placement]
+    ) -> Chosen | Placement:
+        """Return the types whose labels and places let the pod on; ``before`` is what others were told."""
+        chosen = before.get(asked.selection)
+        if chosen is None:
+            chosen = before[asked.selection] = self._selected(within, asked.selection)
+        if asked.anchored is None or isinstance(chosen, Placement):
+            return chosen
+        anchored = self._selected(chosen, asked.anchored)
+        return anchored if isinstance(anchored, Chosen) else Placement(refusal=self._elsewhere(asked))
+
+    def _selected(self, within: Chosen, selection: Selection | NotKnown) -> Chosen | Placement:
+        if isinstance(selection, NotKnown):
+            return Chosen(0, within.maybe, within.unclear or selection)
+        chosen = self.space.selected(selection, within)
+        return chosen if chosen.maybe else Placement(refusal=self.space.refusal(selection))
 
     def _tolerated(self, consents: Consents) -> Chosen | Placement:
         untolerated = attempt(lambda: consents.untolerated(need(self.pool.taints)))
@@ -148,9 +157,7 @@ class Supply:
             return everything if untolerated is None else Chosen(0, everything.maybe, untolerated)
         return Placement(refusal=Untolerated(str(untolerated)))
 
-    def _elsewhere(self, asked: Demand, selection: Selection) -> Refusal:
-        if selection is asked.selection:
-            return self.space.refusal(selection)
+    def _elsewhere(self, asked: Demand) -> Refusal:
         for volume, own in asked.anchors:
             if not self.space.selected(own).maybe:
                 return Elsewhere(volume, str(self.space.refusal(own)))
@@ -223,10 +230,6 @@ class Supply:
 
 _NEVER_TAKEN: Final = frozenset({resources.GPU, resources.GPU_SHARED, resources.EFA})
 _UNTOLD: Final = NotKnown("", "instance types", "which of them would do is not known")
-
-
-def _both(one: Chosen, other: Chosen) -> Chosen:
-    return Chosen(one.sure & other.sure, one.maybe & other.maybe, one.unclear or other.unclear)
 
 
 def _less(room: Room, taken: int) -> Room:

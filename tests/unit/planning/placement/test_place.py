@@ -136,8 +136,10 @@ def test_n04_each_is_there_but_not_together() -> None:
 def test_n04_other_terms_are_counted() -> None:
     terms = ((Requirement("team", "In", ("x",)),), (Requirement("team", "Exists"),))
     assert place(pod(affinity=terms), pool()).reason == (
-        "requires team=x, nodes there have no such label (nor do 1 other terms of its affinity hold)"
+        "requires team=x, nodes there have no such label (nor does the other term of its affinity hold)"
     )
+    more = (*terms, (Requirement("squad", "Exists"),))
+    assert place(pod(affinity=more), pool()).reason.endswith("(nor do the 2 other terms of its affinity hold)")
     assert "without conditions" in place(pod(affinity=((),)), pool()).reason
 
 
@@ -440,11 +442,30 @@ def test_karpenter_must_be_able_to_choose_among_so_many_values() -> None:
     assert place(pod(asks={"cpu": "6"}), both).admits
     l4 = pod(selector=from_labels({labels.INSTANCE_GPU_NAME: "l4"}))
     assert place(l4, both).reason == (
-        "fits 1 values of karpenter.k8s.aws/instance-family, fewer than the pool's minValues of 2"
+        "fits 1 value of karpenter.k8s.aws/instance-family, fewer than the pool's minValues of 2"
     )
+    three = pool("g5.2xlarge", "g6.2xlarge", requirements=(replace(two, min_values=3),))
+    assert place(pod(), three).reason.startswith("fits 2 values of")
     zones = Requirement(labels.ZONE, "In", ("a", "b"), 2)
     assert place(pod(), pool(requirements=(zones,), zones=frozenset("abc"))).admits
     assert place(pod(), pool(requirements=(zones,), zones=frozenset("a"))).refuses
+
+
+def test_values_that_nobody_names_are_enough_and_those_that_nobody_knows_are_left_open() -> None:
+    some = Requirement(labels.ZONE, "Exists", (), 2)
+    assert place(pod(), pool(requirements=(some,))).admits
+    assert place(pod(), pool(requirements=(some,), zones=UNKNOWN)).unclear == UNKNOWN
+    assert place(pod(), pool(requirements=(some,), zones=frozenset("ab"))).admits
+    assert place(pod(), pool(requirements=(some,), zones=frozenset("a"))).refuses
+    teams = Requirement("team", "In", ("x", "y"), 2)
+    assert place(pod(), pool(requirements=(teams,))).admits
+    assert place(pod(), pool(requirements=(teams,), labels={"team": "x"})).refuses
+    assert place(pod(), pool(requirements=(teams,), labels=UNKNOWN)).unclear == UNKNOWN
+
+
+def test_a_node_is_always_in_some_zone() -> None:
+    nowhere = pod(affinity=((Requirement(labels.ZONE, "DoesNotExist"),),))
+    assert place(nowhere, pool(requirements=(Requirement(labels.ZONE, "NotIn", ("a",)),))).refuses
 
 
 # --- what is not known -----------------------------------------------------------------------------------------------
