@@ -20,10 +20,13 @@ def is_load_balancer(spec: View) -> bool:
 def opening(spec: View, annotations: View) -> str | None:
     """Return why anybody on the internet can reach a load balancer, or None when not everybody can.
 
-    Raises ``NotKnownError`` where security groups of its own decide that.
+    Raises ``NotKnownError`` where security groups of its own decide that, or somebody makes it who is not known here.
     """
     if not is_load_balancer(spec) or _is_internal(spec, annotations):
         return None
+    maker = spec["loadBalancerClass"]
+    if maker.text() not in {None, *aws.CLASSES_OF_CONTROLLER}:
+        raise NotKnownError(maker.not_known(f"{maker.text()}, which is not known to face the internet"))
     ranges = tuple(_ranges(spec, annotations))
     everybody = [item for item in ranges if item.endswith(_NO_PREFIX)]
     if everybody:

@@ -93,6 +93,21 @@ def test_a_known_password_behind_a_private_load_balancer_fails_and_one_of_ones_o
     assert HIDDEN not in own.findings[0].message
 
 
+def test_a_password_matters_behind_an_ingress_too() -> None:
+    def behind(**values: object) -> Resource:
+        return stack(grafana={"ingress": {"enabled": True}, **values})
+
+    known = judge("SEC002", behind(adminPassword="admin"))
+    assert complaint(known).startswith("has an Ingress before Grafana and an administrator's password that everybody")
+    assert known.findings[0].level is Level.MANDATORY
+    own = judge("SEC002", behind(adminPassword=HIDDEN))
+    assert own.findings[0].level is Level.ADVISORY
+    assert HIDDEN not in "".join(own.lines())
+    assert passes(judge("SEC002", behind(**SECRET)))
+    assert passes(judge("SEC002", behind(adminPassword="admin", ingress={"enabled": False})))
+    assert passes(judge("SEC002", behind(adminPassword="admin", enabled=False)))
+
+
 def test_versions_of_the_chart_that_gave_a_known_password_fail_where_none_is_set() -> None:
     assert "everybody knows" in complaint(judge("SEC002", stack("78.5.0", grafana={"service": PRIVATE})))
     assert passes(judge("SEC002", stack("79.0.0", grafana={"service": PRIVATE})))

@@ -41,6 +41,31 @@ def test_w14_ranges_for_everybody_are_none() -> None:
     assert message.endswith("its source ranges admit everybody (0.0.0.0/0)")
 
 
+def test_a_load_balancer_of_somebody_unknown_is_left_open() -> None:
+    assert left_open(judge("SEC003", service(loadBalancerClass="tailscale"), SERVER)) == ["spec.loadBalancerClass"]
+    assert passes(
+        judge("SEC003", service(loadBalancerClass="tailscale", annotations={load_balancers.INTERNAL: "true"}), SERVER)
+    )
+
+
+def test_w14_labels_that_controllers_set_are_selected_by_too() -> None:
+    pod = {"metadata": {"labels": {"role": "leader"}}, "spec": SERVER.props["spec"]["template"]["spec"]}
+    kind = "kubernetes:leaderworkerset.x-k8s.io/v1:LeaderWorkerSet"
+    metadata = {"name": "vllm"}
+    group = examples.resource(
+        kind, "g", {"metadata": metadata, "spec": {"leaderWorkerTemplate": {"leaderTemplate": pod}}}
+    )
+    name = "leaderworkerset.sigs.k8s.io/name"
+    index = "leaderworkerset.sigs.k8s.io/worker-index"
+    chosen = {name: "vllm", "role": "leader"}
+    assert "by leaderworkerset.sigs.k8s.io/name=vllm, role=leader" in complaint(judge("SEC003", service(chosen), group))
+    assert not_concerned(judge("SEC003", service({**chosen, name: "other"}), group))
+    assert not_concerned(judge("SEC003", service({**chosen, "role": "worker"}), group))
+    later = judge("SEC003", service({**chosen, index: "0"}), group)
+    assert left_open(later) == ["spec.leaderWorkerTemplate.leaderTemplate.spec"]
+    assert not_concerned(judge("SEC003", service({index: "0"}), group))
+
+
 def test_other_types_of_services_are_not_concerned() -> None:
     assert not_concerned(judge("SEC003", service(type="ClusterIP"), SERVER))
     assert not_concerned(judge("SEC003", service(type="NodePort"), SERVER))

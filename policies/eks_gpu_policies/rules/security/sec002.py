@@ -1,8 +1,8 @@
 """SEC002: dashboards are not public.
 
-A password is named only where the dashboard has a load balancer. Whether it comes from a program's text or from its
-secrets cannot be told from here, where secrets arrive in clear; so a password of one's own behind a private load
-balancer is advice.
+A password is named only where the dashboard has a load balancer or an Ingress. Whether it comes from a program's text
+or from its secrets cannot be told from here, where secrets arrive in clear; so a password of one's own behind a private
+load balancer or an Ingress is advice.
 """
 
 from __future__ import annotations
@@ -65,7 +65,8 @@ def _password(release: Resource, chart: str) -> Iterator[Outcome]:
     if chart not in dashboards.GRAFANAS:
         return
     grafana = charts.values(release).at(*dashboards.GRAFANAS[chart])
-    if grafana["enabled"].boolean() is False or not is_load_balancer(grafana["service"]):
+    front = None if grafana["enabled"].boolean() is False else _front(grafana)
+    if front is None:
         return
     if grafana.at("admin", "existingSecret").exists:
         return
@@ -73,19 +74,24 @@ def _password(release: Resource, chart: str) -> Iterator[Outcome]:
     password = place.text()
     where = place.path.removeprefix("values.")
     if password in dashboards.KNOWN_PASSWORDS:
-        yield Problem(
-            f"has a load balancer before Grafana and an administrator's password that everybody knows ({where})"
-        )
+        yield Problem(f"has {front} before Grafana and an administrator's password that everybody knows ({where})")
     elif password:
         yield Problem(
-            f"has a load balancer before Grafana and its administrator's password in the chart's values ({where})",
+            f"has {front} before Grafana and its administrator's password in the chart's values ({where})",
             advisory=opening(grafana["service"], grafana.at("service", "annotations")) is None,
         )
     elif password is None and _has_known_default(release, chart):
         yield Problem(
-            "has a load balancer before Grafana and sets no administrator's password: this version of the chart "
-            "gives it one that everybody knows"
+            f"has {front} before Grafana and sets no administrator's password: this version of the chart gives it "
+            "one that everybody knows"
         )
+
+
+def _front(grafana: View) -> str | None:
+    """Return by what a Grafana is reached from outside of the cluster, or None when it is not."""
+    if is_load_balancer(grafana["service"]):
+        return "a load balancer"
+    return "an Ingress" if grafana.at("ingress", "enabled").boolean() else None
 
 
 def _has_known_default(release: Resource, chart: str) -> bool:

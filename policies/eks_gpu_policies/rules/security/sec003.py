@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from eks_gpu.facts import load_balancers
+from eks_gpu.facts import labels, load_balancers
 from eks_gpu.planning.pod_template import PodTemplate
-from eks_gpu.planning.reading import NotKnown, attempt, need
+from eks_gpu.planning.reading import NotKnown, attempt
 from eks_gpu_policies import examples, tokens
+from eks_gpu_policies.questions.disruption_budgets import labels_of
 from eks_gpu_policies.readers.exposure import is_load_balancer, opening, ports
 from eks_gpu_policies.readers.namespaces import namespace_of
 from eks_gpu_policies.resource import Resource
@@ -65,8 +66,9 @@ def _asks_gpu(pod: PodTemplate) -> bool:
 
 
 def _labels(pod: PodTemplate, stack: Stack) -> tuple[_Label, ...]:
-    home = namespace_of(stack.by_urn[pod.urn], stack)
-    return tuple((home, key, value) for key, value in need(pod.labels).items())
+    owner = stack.by_urn[pod.urn]
+    home = namespace_of(owner, stack)
+    return tuple((home, key, value) for key, value in labels_of(pod, owner).items())
 
 
 def _leads_to_gpus(door: _Door, stack: Stack) -> bool:
@@ -74,7 +76,7 @@ def _leads_to_gpus(door: _Door, stack: Stack) -> bool:
     if nobody or not is_load_balancer(door.service.view["spec"]):
         return False
     selector = _selector(door)
-    return bool(selector) and (bool(_behind(door, selector, stack)) or any(_may_be_behind(door, selector)))
+    return bool(selector) and (bool(_behind(door, selector, stack)) or any(_may_be_behind(door, selector, stack)))
 
 
 def _selector(door: _Door) -> Mapping[str, str]:
@@ -84,15 +86,23 @@ def _selector(door: _Door) -> Mapping[str, str]:
 def _behind(door: _Door, selector: Mapping[str, str], stack: Stack) -> tuple[PodTemplate, ...]:
     """Return the GPU pods that a Service selects: those with all its labels, in its namespace."""
     home = namespace_of(door.service, stack)
-    rarest = min((door.labelled.get((home, *label), ()) for label in selector.items()), key=len)
-    return tuple(pod for pod in rarest if selector.items() <= need(pod.labels).items())
+    rarest = min((door.labelled.get((home, *label), ()) for label in selector.items()), key=len, default=())
+    return tuple(pod for pod in rarest if selector.items() <= labels_of(pod, stack.by_urn[pod.urn]).items())
 
 
-def _may_be_behind(door: _Door, selector: Mapping[str, str]) -> Iterator[tuple[NotKnown, PodTemplate]]:
+def _may_be_behind(door: _Door, selector: Mapping[str, str], stack: Stack) -> Iterator[tuple[NotKnown, PodTemplate]]:
     """Yield the GPU pods of which nobody can tell whether a Service selects them."""
+    seen = {key: value for key, value in selector.items() if not _is_set_later(key)}
+    for pod in _behind(door, seen, stack) if len(seen) < len(selector) else ():
+        yield pod.spec.not_known("said by labels that its controller sets"), pod
     for place, pod in door.unclear:
         if isinstance(pod.labels, NotKnown) or selector.items() <= pod.labels.items():
             yield place, pod
+
+
+def _is_set_later(key: str) -> bool:
+    """Return whether a label is one that controllers set, and whose value is not to be seen here."""
+    return key.startswith(labels.BY_CONTROLLERS) and not any(key in given for given in labels.OWNER_NAME.values())
 
 
 def _check(door: _Door, stack: Stack) -> Iterator[Outcome]:
@@ -106,7 +116,7 @@ def _check(door: _Door, stack: Stack) -> Iterator[Outcome]:
     if pods:
         yield Problem(f"opens {ports(view['spec'])} of {pods[0].name}, which it selects by {chosen}: {why}")
         return
-    for place, pod in _may_be_behind(door, selector):
+    for place, pod in _may_be_behind(door, selector, stack):
         yield Undecided(place.path, f"whether the Service selects {pod.name} is {place.reason}")
 
 
