@@ -143,29 +143,49 @@ def _ranges(locations: tuple[Location, ...], program: Program) -> Iterator[str]:
             yield text
 
 
-def may_come_in(nodes: Nodes, opening: Opening, own: frozenset[str], program: Program) -> bool:
-    """Return whether a rule of the groups ``own`` may let nodes in: false only where it certainly does not."""
-    groups, ranges = opening.groups(program), attempt(lambda: opening.ranges)
-    if groups is None or isinstance(ranges, NotKnown) or opening.others:
-        return True
-    if not groups and not ranges and not opening.itself:
-        return True  # It names no source at all: what EC2 makes of that, EC2 says.
-    return (
-        (bool(groups) and _are_members(nodes, groups, program))
-        or (opening.itself and _are_among(nodes, own))
-        or (bool(ranges) and _are_within(nodes, ranges))
-    )
+class Admitted:
+    """Whom the rules of a mount target's groups let in, prepared for the question whether a pool's nodes may be it."""
 
+    def __init__(self, openings: tuple[Opening, ...], own: frozenset[str], program: Program) -> None:
+        """Take the rules, and the URNs of the groups that say them."""
+        self._anybody = False
+        """Whether some rule may let in anybody, as far as it is known."""
+        self._by_group = False
+        self._groups: set[str] = set()
+        self._of_cluster = False
+        self._ranges: list[tuple[str, ...]] = []
+        for opening in openings:
+            self._add(opening, own, program)
 
-def _are_among(nodes: Nodes, own: frozenset[str]) -> bool:
-    return isinstance(nodes.memberships, NotKnown) or bool(own & nodes.memberships.groups)
+    def _add(self, opening: Opening, own: frozenset[str], program: Program) -> None:
+        groups, ranges = opening.groups(program), attempt(lambda: opening.ranges)
+        if groups is None or isinstance(ranges, NotKnown) or opening.others:
+            self._anybody = True
+            return
+        if not groups and not ranges and not opening.itself:
+            self._anybody = True  # It names no source at all: what EC2 makes of that, EC2 says.
+            return
+        if groups:
+            self._groups.update(group.urn for group in groups)
+            self._of_cluster |= any(group.type in tokens.CLUSTERS or _is_of_cluster(group, program) for group in groups)
+        if opening.itself:
+            self._groups |= own
+        self._by_group |= bool(groups) or opening.itself
+        if ranges:
+            self._ranges.append(ranges)
 
+    def may_be(self, nodes: Nodes) -> bool:
+        """Return whether a pool's nodes may be let in: false only where they certainly are not."""
+        if self._anybody:
+            return True
+        return (self._by_group and self._has_members(nodes.memberships)) or any(
+            _are_within(nodes, ranges) for ranges in self._ranges
+        )
 
-def _are_members(nodes: Nodes, groups: tuple[Resource, ...], program: Program) -> bool:
-    if _are_among(nodes, frozenset(group.urn for group in groups)):
-        return True
-    of_cluster = (group.type in tokens.CLUSTERS or _is_of_cluster(group, program) for group in groups)
-    return isinstance(nodes.memberships, NotKnown) or (nodes.memberships.of_cluster and any(of_cluster))
+    def _has_members(self, nodes: Memberships | NotKnown) -> bool:
+        if isinstance(nodes, NotKnown):
+            return True
+        return not self._groups.isdisjoint(nodes.groups) or (nodes.of_cluster and self._of_cluster)
 
 
 def _is_of_cluster(group: Resource, program: Program) -> bool:

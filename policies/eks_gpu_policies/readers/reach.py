@@ -126,11 +126,19 @@ class DaemonReach:
         if not reaches:
             return ()
         there = set.intersection(*({id(each) for each in found.arrived} for found in reaches))
-        return tuple(
-            daemon
-            for daemon in self.distinct
-            if id(daemon) in there or (daemon.role is None and joins(daemon, pool, reaches[0]))
-        )
+        joining: dict[Hashable, bool] = {}
+        for wants, daemon in self._others:
+            if wants not in joining:
+                joining[wants] = joins(daemon, pool, reaches[0])
+            if joining[wants]:
+                there.add(id(daemon))
+        return tuple(daemon for daemon in self.distinct if id(daemon) in there)
+
+    @cached_property
+    def _others(self) -> tuple[tuple[Hashable, Daemon], ...]:
+        """Those that bring no labels, each after what decides where it comes."""
+        others = (daemon for daemon in self.distinct if daemon.role is None)
+        return tuple((_content(daemon)[1:], daemon) for daemon in others)
 
 
 def _content_of(pool: Pool, keys: frozenset[str]) -> Hashable:
@@ -142,13 +150,13 @@ def _content_of(pool: Pool, keys: frozenset[str]) -> Hashable:
     return (pool.kind, labels, pool.taints, image, types, pool.requirements, pool.capacity_types, pool.zones)
 
 
-def _content(daemon: Daemon) -> Hashable:
-    """Return what makes a DaemonSet what it is, apart from who brings it."""
+def _content(daemon: Daemon) -> tuple[Hashable, ...]:
+    """Return what makes a DaemonSet what it is, apart from who brings it; first who it is."""
     template = daemon.template
     adds = daemon.adds if isinstance(daemon.adds, NotKnown) else frozenset(daemon.adds.items())
     who = (daemon.urn,) if daemon.role is None else (daemon.name, daemon.role)
     wants = (template.tolerations, template.selector, template.affinity, attempt(_requests, template))
-    return (*who, daemon.opt_outs, daemon.aimed, adds, daemon.doubt, *wants)
+    return (who, daemon.opt_outs, daemon.aimed, adds, daemon.doubt, *wants)
 
 
 def _requests(template: PodTemplate) -> Hashable:

@@ -20,6 +20,7 @@ from eks_gpu.planning.pod_template import PodTemplate
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.reading import NotKnown, View, attempt, need
 from eks_gpu_policies import charts, examples, tokens
+from eks_gpu_policies.program import once
 from eks_gpu_policies.readers.mig_files import layout_of
 from eks_gpu_policies.readers.sharing import (
     SHARING_CHARTS,
@@ -191,8 +192,9 @@ def _strategy(release: Resource, name: str, file: View, configs: PluginConfigs, 
     )
 
 
-def _askers(stack: Stack) -> Iterator[PodTemplate]:
-    return (pod for pod in stack.pods if isinstance(attempt(several_asked, pod), tuple))
+@once
+def _askers(stack: Stack) -> tuple[PodTemplate, ...]:
+    return tuple(pod for pod in stack.pods if isinstance(attempt(several_asked, pod), tuple))
 
 
 def _greedy(pod: PodTemplate, stack: Stack) -> Iterator[Outcome]:

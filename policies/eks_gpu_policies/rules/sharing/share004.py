@@ -69,7 +69,7 @@ def _check(subject: _Subject, stack: Stack) -> Iterator[Outcome]:
         kinds = [kind for pool in stack.landing(subject) for kind in models_of(pool)]
         yield from map(Problem, creation_defects(made_by(subject), kinds))
     elif isinstance(subject, Resource):
-        yield from clauses(_file(subject, stack), *(_default(subject, pool, stack) for pool in stack.gpu_pools))
+        yield from clauses(_file(subject, stack), _default(subject, stack))
     else:
         yield from clauses(
             _label(subject, stack),
@@ -112,10 +112,16 @@ def _own(stack: Stack) -> LayoutFile | None:
     return next(iter([need(file) for file in layout_files(stack)]), None)
 
 
-def _default(release: Resource, pool: Pool, stack: Stack) -> Iterator[Outcome]:
-    """Judge the layout of nodes that name none, on those of a pool that can be partitioned."""
+def _default(release: Resource, stack: Stack) -> Iterator[Outcome]:
+    """Judge the layout of nodes that name none."""
     layout = default_layout(release)
-    if layout == mig.ALL_DISABLED or labels.MIG_CONFIG in need(pool.labels):
+    if layout != mig.ALL_DISABLED:
+        yield from clauses(*(_default_of(pool, layout, stack) for pool in stack.gpu_pools))
+
+
+def _default_of(pool: Pool, layout: str, stack: Stack) -> Iterator[Outcome]:
+    """Judge it on the nodes of a pool that can be partitioned."""
+    if labels.MIG_CONFIG in need(pool.labels):
         return
     gives = f"gives {pool.name} the MIG layout {layout} by default"
     able = (kind for kind in models_of(pool) if kind.gpu_model in mig.MODELS)
@@ -127,15 +133,15 @@ def _exists(named: str, layout: str, kind: InstanceType, pool: Pool, stack: Stac
     if gpu is None:
         yield Problem(f"{named}, but the {kind.gpu_name} of {kind.name} has no MIG", fix=_NO_MIG)
         return
-    own = [found for item in operators(stack) if (found := own_layouts(item, stack)) is not None]
-    if not own:
+    own = _own(stack)
+    if own is None:
         yield from _static(named, layout, kind, pool, stack)
         return
-    entries = own[0].on(layout, gpu)
-    if not entries and own[0].layouts:
+    entries = own.on(layout, gpu)
+    if not entries and own.layouts:
         yield Problem(
             f"{named}, which the operator's own file does not have for the {kind.gpu_name} of {kind.name}; it has "
-            f"{', '.join(own[0].layouts)}",
+            f"{', '.join(own.layouts)}",
             fix=_OWN_FILE,
         )
     for entry in entries:

@@ -6,14 +6,15 @@ or made by EKS, may be the nodes'.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from eks_gpu.facts.storage import NFS_PORT
 from eks_gpu.planning.pool import Pool
-from eks_gpu.planning.reading import attempt
+from eks_gpu.planning.reading import NotKnown, attempt, need
 from eks_gpu_policies import examples, tokens
-from eks_gpu_policies.readers.nfs_access import may_come_in, nodes_of, openings
+from eks_gpu_policies.program import once
+from eks_gpu_policies.readers.nfs_access import Admitted, Nodes, nodes_of, openings
 from eks_gpu_policies.readers.subnets import Location, locations, zone_of
 from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.rule import Example, Outcome, Problem, Rule, Severity, Undecided, clauses, undecided
@@ -46,22 +47,29 @@ def _pools(file_system: Resource, stack: Stack) -> tuple[Pool, ...]:
 
 def _covers(pools: tuple[Pool, ...], targets: tuple[Resource, ...], stack: Stack) -> Iterator[Outcome]:
     there = [item for target in targets for item in locations(target, "subnetId", (target.view["subnetId"],), stack)]
-    yield from clauses(*(_pool(pool, there, stack) for pool in pools))
-
-
-def _pool(pool: Pool, there: list[Location], stack: Stack) -> Iterator[Outcome]:
+    zones = attempt(_zones, there)
+    # Pools whose zones are all there need no closer look.
+    elsewhere = [pool for pool in pools if not (pool.zones and _are_in(pool.zones, zones))]
     reachable = {item.id for item in there}
+    yield from clauses(*(_pool(pool, reachable, zones, stack) for pool in elsewhere))
+
+
+def _are_in(zones: frozenset[str] | NotKnown, there: frozenset[str] | NotKnown) -> bool:
+    return not isinstance(zones, NotKnown) and not isinstance(there, NotKnown) and zones <= there
+
+
+def _pool(pool: Pool, reachable: set[str], there: frozenset[str] | NotKnown, stack: Stack) -> Iterator[Outcome]:
     nodes = stack.locations(pool)
     if not nodes:
         yield Undecided("subnetIds", f"which subnets the nodes of {pool.name} are in is said nowhere")
     elsewhere = [item for item in nodes if item.id not in reachable]
-    missing = sorted({zone_of(item) for item in elsewhere} - _zones(there)) if elsewhere else []
+    missing = sorted({zone_of(item) for item in elsewhere} - need(there)) if elsewhere else []
     for zone in missing:
         yield Problem(f"has no mount target in {zone}, where nodes of {pool.name} may be")
 
 
-def _zones(there: list[Location]) -> set[str]:
-    return {zone_of(item) for item in there}
+def _zones(there: list[Location]) -> frozenset[str]:
+    return frozenset(map(zone_of, there))
 
 
 def _admits_nfs(target: Resource, pools: tuple[Pool, ...], stack: Stack) -> Iterator[Outcome]:
@@ -84,18 +92,24 @@ def _groups_admit(
     target: Resource, groups: tuple[Resource, ...], pools: tuple[Pool, ...], stack: Stack
 ) -> Iterator[Outcome]:
     names = ", ".join(group.name for group in groups)
-    let_in = [opening for group in groups for opening in openings(group, stack)]
+    let_in = tuple(opening for group in groups for opening in openings(group, stack))
     if not let_in:
         yield Problem(f"no rule of the security group {names} admits TCP {NFS_PORT}", urn=target.urn)
         return
-    own = frozenset(group.urn for group in groups)
+    admitted = Admitted(let_in, frozenset(group.urn for group in groups), stack)
+    everywhere = _nodes(stack)
     for pool in pools:
-        nodes = nodes_of(pool, attempt(stack.locations, pool), stack)
-        if not any(may_come_in(nodes, opening, own, stack) for opening in let_in):
+        if not admitted.may_be(everywhere[pool.urn]):
             yield Problem(
                 f"no rule of the security group {names} admits TCP {NFS_PORT} from the nodes of {pool.name}",
                 urn=target.urn,
             )
+
+
+@once
+def _nodes(stack: Stack) -> Mapping[str, Nodes]:
+    """Return where the nodes of each GPU pool are."""
+    return {pool.urn: nodes_of(pool, attempt(stack.locations, pool), stack) for pool in stack.gpu_pools}
 
 
 def _example(*zones: str) -> Example:
