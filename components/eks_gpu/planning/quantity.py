@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Final
 
 GIB: Final = 2**30
+_KIB: Final = 2**10
 """Bytes of a gibibyte."""
 
 _QUANTITY: Final = re.compile(r"([+-]?(?:\d{1,25}\.?\d{0,25}|\.\d{1,25}))(?:([eE][+-]?\d{1,2})|([numkKMGTPE]i?))?")
@@ -43,5 +44,7 @@ def quantity(value: str | float) -> Fraction | None:
 
 
 def gib(amount: Fraction | float) -> str:
-    """Return bytes as people read them: ``17 GiB``, ``1.5 GiB``."""
+    """Return bytes as people read them: ``17 GiB``, ``1.5 GiB``; an amount without a unit is a few ``bytes``."""
+    if 0 < amount < _KIB:
+        return f"{float(amount):g} bytes"
     return f"{float(amount) / GIB:.3g} GiB"

@@ -156,3 +156,14 @@ def test_a_class_or_a_chart_that_is_not_known_leaves_it_open() -> None:
     reference = "spec.template.spec.nodeClassRef.name"
     assert left_open(judge("NODE015", unknown(after(POOL, RELEASE), reference), CLASS, RELEASE, *BELOW)) == [reference]
     assert left_open(judge("NODE015", POOL, after(CLASS), unknown(after(CHART), "chart"))) == ["chart", "chart"]
+
+
+def test_n09_a_pool_and_its_class_from_the_same_yaml_need_no_order_but_karpenter() -> None:
+    for token in sorted(tokens.YAML_FILES):
+        group = after(examples.resource(token, "pools", {}), RELEASE)
+        pool, own = (dataclasses.replace(after(item), parent=group.urn) for item in (POOL, CLASS))
+        assert passes(judge("NODE015", group, pool, own, RELEASE, *BELOW))
+        loose = after(group)
+        found = messages(judge("NODE015", loose, pool, own, RELEASE, *BELOW))
+        assert all("Karpenter's release" in text for texts in found.values() for text in texts)
+        assert set(found) == {POOL.name, CLASS.name}

@@ -51,3 +51,8 @@ def test_any_text_is_a_quantity_or_none(text: str) -> None:
 def test_bytes_are_shown_in_gib() -> None:
     assert gib(17 * GIB) == "17 GiB"
     assert gib(Fraction(3 * GIB, 2)) == "1.5 GiB"
+
+
+def test_bytes_that_somebody_meant_as_gibibytes_are_said_as_bytes() -> None:
+    """Karpenter reads ``volumeSize: 50`` as 50 bytes, and Kubernetes ``sizeLimit: 0.1e3`` as 100."""
+    assert [gib(50), gib(quantity("0.1e3") or 0), gib(0), gib(2**30)] == ["50 bytes", "100 bytes", "0 GiB", "1 GiB"]

@@ -2,6 +2,7 @@
 
 When a stack is destroyed, resources go in the reverse order of their dependencies, and those without any between them
 go at once. A NodePool's nodes are terminated by Karpenter, which needs its own node, its queue and its rights for that.
+An EC2NodeClass has a finalizer that waits for its nodes (karpenter-provider-aws v1.14.1, pkg/controllers/nodeclass).
 """
 
 from __future__ import annotations
@@ -47,13 +48,24 @@ def _pool(pool: Resource, stack: Stack) -> Iterator[Outcome]:
     node_class = attempt(node_class_of, pool, stack)
     if isinstance(node_class, NotKnown) and stack.of_type(tokens.NODE_CLASS) and _may_be_any(pool):
         yield undecided(node_class)
-    if isinstance(node_class, Resource) and not stack.reaches(pool.urn, node_class.urn):
+    if isinstance(node_class, Resource) and not _in_order(pool, node_class, stack):
         yield Problem(
             f"does not depend on its EC2NodeClass {node_class.name}: destroyed at once with it, its nodes may be left "
             "running and billed",
             fix=_let(pool, node_class),
         )
     yield from _after_releases(pool, stack, "its nodes are left running and billed", mild=False)
+
+
+def _in_order(pool: Resource, node_class: Resource, stack: Stack) -> bool:
+    """Return whether a pool comes after its class, or both from the same YAML, within which nobody can say so.
+
+    There the class's finalizer holds it until no node of it is left, for as long as Karpenter runs.
+    """
+    if stack.reaches(pool.urn, node_class.urn):
+        return True
+    made_by = stack.by_urn.get(pool.parent or "")
+    return made_by is not None and made_by.type in tokens.YAML_FILES and pool.parent == node_class.parent
 
 
 def _may_be_any(pool: Resource) -> bool:
