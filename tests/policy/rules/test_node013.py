@@ -273,6 +273,14 @@ def test_n10_unlabelled_pools_of_eight_gpu_nodes_are_concerned() -> None:
     assert "if nothing trains there, say what the pool is for" in said
 
 
+def test_n10_unlabelled_pools_of_eight_gpu_nodes_are_held_to_all_of_it_however_polite() -> None:
+    only = changed(GENERAL, f"{SPEC}.requirements.0.values", ["p4d.24xlarge"])
+    polite = changed(only, "spec.disruption", {"consolidationPolicy": "WhenEmpty", "consolidateAfter": "15m"})
+    report = judge("NODE013", polite)
+    assert clauses(polite) == {"c", "d"}
+    assert {finding.level for finding in report.findings} == {Level.MANDATORY}
+
+
 def test_a_pool_of_all_sizes_that_gives_back_empty_nodes_only_is_not_concerned_like_karpenters_blueprint() -> None:
     polite = changed(GENERAL, "spec.disruption", {"consolidationPolicy": "WhenEmpty", "consolidateAfter": "5m"})
     polite = changed(polite, f"{SPEC}.expireAfter", "720h")
@@ -288,6 +296,7 @@ def test_n10_a_pool_that_empties_busy_nodes_and_buys_eight_gpus_gets_advice_like
 def test_n10_a_pool_that_empties_busy_nodes_and_waits_half_an_hour_is_concerned_like_a_public_one() -> None:
     small = changed(GENERAL, f"{SPEC}.requirements.0.values", ["g5.xlarge"])
     assert not_concerned(judge("NODE013", small))
+    assert not_concerned(judge("NODE013", changed(small, f"{SPEC}.terminationGracePeriod", "72h")))
     hasty = changed(small, f"{SPEC}.terminationGracePeriod", "30m")
     assert {"a", "c", "d"} <= clauses(hasty)
     assert {finding.level for finding in judge("NODE013", hasty).findings} == {Level.MANDATORY}

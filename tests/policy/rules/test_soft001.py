@@ -71,7 +71,9 @@ def test_g01_what_a_component_waits_for_its_children_wait_for() -> None:
 
 
 def test_g01_a_class_that_nothing_makes_rejects_its_pods() -> None:
-    assert "which nothing in the stack makes: its pods are rejected" in complaint(judge("SOFT001", plugin()))
+    report = judge("SOFT001", plugin())
+    assert "which nothing in the stack makes: its pods are rejected" in complaint(report)
+    assert messages(report).keys() == {"plugin"}
     cluster = examples.resource("aws:eks/cluster:Cluster", "ml", {})
     assert "which nothing in the stack makes" in complaint(judge("SOFT001", cluster, pod()))
 

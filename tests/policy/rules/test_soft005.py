@@ -44,6 +44,11 @@ def test_g06_a_chart_of_ones_own_is_its_own_version(chart: str) -> None:
     assert passes(judge("SOFT005", release(None, chart)))
 
 
+def test_g06_a_chart_in_a_folder_is_its_own_version_too() -> None:
+    props = {"chart": "mine", "path": "charts"}
+    assert passes(judge("SOFT005", examples.resource(tokens.HELM_CHART_V3, "mine", props)))
+
+
 def test_g06_a_chart_in_a_registry_is_not() -> None:
     assert "without a version" in complaint(judge("SOFT005", release(None, "oci://public.ecr.aws/karpenter/karpenter")))
 

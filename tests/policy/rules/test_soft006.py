@@ -49,12 +49,22 @@ def test_g07_the_operator_within_its_range_passes(version: str, kubernetes: str)
 
 @pytest.mark.parametrize(("version", "kubernetes"), [("v25.10.1", "1.36"), ("v25.3.4", "1.34"), ("v24.9.2", "1.33")])
 def test_g07_the_operator_outside_its_range_fails(version: str, kubernetes: str) -> None:
-    told = complaint(judge(RULE, cluster(kubernetes), chart(GPU_OPERATOR.name, version)))
+    report = judge(RULE, cluster(kubernetes), chart(GPU_OPERATOR.name, version))
+    told = complaint(report)
+    assert messages(report).keys() == {"release"}
+    assert report.findings[0].fix == "install a release 26.7"
     assert f"installs the GPU Operator {version.removeprefix('v')} on Kubernetes {kubernetes}; it was made for" in told
 
 
+def test_g07_where_no_operator_is_known_to_fit_the_remedy_names_none() -> None:
+    report = judge(RULE, cluster("1.37"), chart(GPU_OPERATOR.name, "v25.10.1"))
+    assert [finding.fix for finding in report.findings] == ["install the release that lists this version of Kubernetes"]
+
+
 def test_g07_an_operator_of_years_ago_fails() -> None:
-    assert "which NVIDIA has given up" in complaint(judge(RULE, cluster(), chart(GPU_OPERATOR.name, "v23.9.2")))
+    report = judge(RULE, cluster(), chart(GPU_OPERATOR.name, "v23.9.2"))
+    assert "which NVIDIA has given up" in complaint(report)
+    assert messages(report).keys() == {"release"}
 
 
 @pytest.mark.parametrize(("version", "kubernetes", "sound"), [("1.9.0", "1.35", True), ("1.8.6", "1.35", False)])
@@ -63,6 +73,7 @@ def test_g07_karpenter_is_as_new_as_its_cluster_asks(version: str, kubernetes: s
     assert passes(report) is sound
     if not sound:
         assert "on Kubernetes 1.35, which needs 1.9.0 or newer" in complaint(report)
+        assert messages(report).keys() == {"release"}
 
 
 def test_g07_a_chart_by_its_address_in_a_registry_counts() -> None:
@@ -95,7 +106,9 @@ def test_newer_than_the_tables_is_left_open() -> None:
 
 def test_g07_claims_of_devices_need_a_cluster_that_serves_them() -> None:
     driver = chart("nvidia-dra-driver-gpu", "25.8.0")
-    assert "installs the DRA driver on Kubernetes 1.33" in complaint(judge(RULE, cluster("1.33"), driver))
+    report = judge(RULE, cluster("1.33"), driver)
+    assert "installs the DRA driver on Kubernetes 1.33" in complaint(report)
+    assert messages(report).keys() == {"release"}
     assert passes(judge(RULE, cluster("1.34"), driver))
 
 
