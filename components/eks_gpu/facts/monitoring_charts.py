@@ -10,14 +10,20 @@ SOURCE = (
     "additionalPrometheusRulesMap; kube-state-metrics.metricLabelsAllowlist []) and prometheus values.yaml; "
     "kubernetes/kube-state-metrics docs/developer/cli-arguments.md (--metric-labels-allowlist, none by default); EKS "
     "user guide, Amazon CloudWatch Observability add-on (NVIDIA GPU metrics by its own DCGM exporter); Datadog, New "
-    "Relic, Dynatrace, Splunk and Grafana documentation of their Kubernetes charts"
+    "Relic, Dynatrace, Splunk and Grafana documentation of their Kubernetes charts; VictoriaMetrics/helm-charts "
+    "victoria-metrics-k8s-stack values.yaml (disable_prometheus_converter false, vmagent selectAllByDefault true); "
+    "NVIDIA/gpu-operator assets/state-dcgm-exporter/0400_service.yaml (prometheus.io/scrape true)"
 )
 CHECKED = "2026-11-21"
 
 OPERATOR_STACK = KUBE_PROMETHEUS_STACK.name
-PROMETHEUS_CHARTS: frozenset[str] = frozenset({OPERATOR_STACK, "prometheus", "victoria-metrics-k8s-stack"})
+PLAIN_CHART = "prometheus"
+"""Prometheus without its operator: it scrapes what is annotated, and knows neither ServiceMonitors nor PodMonitors."""
+VICTORIA_STACK = "victoria-metrics-k8s-stack"
+"""Its operator converts ServiceMonitors, PodMonitors and PrometheusRules, and its agent selects all of them."""
+PROMETHEUS_CHARTS: frozenset[str] = frozenset({OPERATOR_STACK, PLAIN_CHART, VICTORIA_STACK})
 DEFINITIONS_CHARTS: frozenset[str] = frozenset(
-    {OPERATOR_STACK, "prometheus-operator-crds", "prometheus-operator", "victoria-metrics-k8s-stack"}
+    {OPERATOR_STACK, "prometheus-operator-crds", "prometheus-operator", VICTORIA_STACK}
 )
 """Charts that bring the kinds ServiceMonitor and PrometheusRule."""
 

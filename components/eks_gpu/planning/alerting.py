@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from eks_gpu.planning.promql.tree import Binary, Node, Selector, children, walk
+from eks_gpu.planning.promql.tree import ABSENT, Binary, Call, Node, Selector, children, walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +79,14 @@ class RuleSet:
         """Yield the selectors of a query and of what its series are recorded from."""
         return (part for part in self.parts(node) if isinstance(part, Selector))
 
+    def fires_without(self, node: Node, name: str) -> bool:
+        """Return whether a query returns something for the very reason that a series is missing.
+
+        It asks for the series' absence, or takes it away from others (``unless``).
+        """
+        places = (place for part in self.parts(node) for place in _where_nothing_counts(part))
+        return any(inner.name == name for place in places for inner in self.series(place))
+
     def missing(self, node: Node, exists: Callable[[str], bool]) -> frozenset[str]:
         """Return the series without which a query returns nothing, as far as ``exists`` denies them.
 
@@ -98,6 +106,17 @@ class RuleSet:
         if isinstance(node, Binary) and node.operator == "or":
             return _one_is_enough(parts)
         return frozenset().union(*parts)
+
+
+def _where_nothing_counts(part: Node) -> tuple[Node, ...]:
+    """Return what must be missing for a part to return something."""
+    match part:
+        case Call(function=function, arguments=arguments) if function in ABSENT:
+            return arguments
+        case Binary(operator="unless", right=right):
+            return (right,)
+        case _:
+            return ()
 
 
 def _one_is_enough(missing: Iterable[frozenset[str]]) -> frozenset[str]:

@@ -10,11 +10,13 @@ from typing import Final
 from eks_gpu.facts import exported_series as facts
 from eks_gpu.facts import metrics
 from eks_gpu.planning.promql.tree import (
+    ABSENT,
     COMPARISONS,
     Aggregation,
     Binary,
     Call,
     Literal,
+    Matcher,
     Node,
     Selector,
     selectors,
@@ -23,13 +25,13 @@ from eks_gpu.planning.promql.tree import (
 
 _OVER_TIME: Final = frozenset({"increase", "rate", "irate", "delta", "idelta", "changes", "deriv", "resets"})
 _RATES: Final = frozenset({"increase", "rate", "irate"})
-_ABSENT: Final = frozenset({"absent", "absent_over_time"})
 _PASSES_ON: Final = frozenset({"max", "min", "sum", "avg", "group", "topk", "bottomk"})
 _KEEPS_VALUES: Final = frozenset({"max_over_time", "min_over_time", "last_over_time", "sum_over_time", "avg_over_time"})
 _ZERO: Final = frozenset({"0", "0.0"})
 _TRIVIAL: Final = _ZERO | {"1"}
 """Numbers that are no codes of interest."""
 _ANY: Final = frozenset({"", ".*", ".+"})
+_NO_CODE: Final = frozenset({"", "0"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +62,13 @@ def lies(query: str, *, alerts: bool, partitioned: bool) -> tuple[Lie, ...]:
 def _lies(tree: Node, *, alerts: bool, partitioned: bool) -> Iterator[Lie]:
     # A rule that records may leave the codes to the alerts that read it.
     any_xid = alerts and not any(_compares_with_a_code(part) for part in walk(tree))
+    if any_xid:
+        yield from _about_any_code(_passed_on(tree))
     for part in walk(tree):
         yield from _about_xids(part)
         yield from _about_rates(part)
-        if any_xid:
-            yield from _about_any_xid(part)
+        if any_xid and isinstance(part, Binary) and part.operator in COMPARISONS:
+            yield from _about_any_code(_asked_above_zero(part))
         if partitioned:
             yield from _about_instances(part)
 
@@ -83,17 +87,15 @@ def _about_xids(part: Node) -> Iterator[Lie]:
             "keeps its value",
             f'ask for codes: max_over_time({metrics.XID_ERRORS_COUNT}{{xid=~"48|79|..."}}[10m]) > 0',
         )
-    if part.function in _ABSENT:
+    if part.function in ABSENT:
         yield Lie(
             f"takes {part.function}() of the last XID: it always fires, because healthy GPUs have no such series",
             f"take it of a series that every GPU has: absent({metrics.GPU_TEMP})",
         )
 
 
-def _about_any_xid(part: Node) -> Iterator[Lie]:
-    if not (isinstance(part, Binary) and part.operator in COMPARISONS):
-        return
-    last = _asked_above_zero(part)
+def _about_any_code(last: Selector | None) -> Iterator[Lie]:
+    """Judge a series of which an alert asks only whether it is there, or above zero."""
     if last is not None and last.name in facts.LAST_XID and not _asks_for_codes(last):
         yield Lie(
             "fires on any last XID, for ever: programs' own errors (13, 31, 43) are among them, and the value stays "
@@ -117,6 +119,11 @@ def _asked_above_zero(part: Binary) -> Selector | None:
     least = _TRIVIAL - _ZERO if part.operator in {">=", "<="} else _ZERO
     if part.operator == "==" or not (isinstance(number, Literal) and number.text in least):
         return None
+    return _passed_on(series)
+
+
+def _passed_on(series: Node) -> Selector | None:
+    """Return the series whose values a part passes on as they are; None where it does something else with them."""
     while isinstance(series, Aggregation | Call):
         name = series.operator if isinstance(series, Aggregation) else series.function
         if name not in _PASSES_ON | _KEEPS_VALUES:
@@ -129,7 +136,12 @@ def _asked_above_zero(part: Binary) -> Selector | None:
 
 
 def _asks_for_codes(selector: Selector) -> bool:
-    return any(item.label in facts.XID_CODE_LABELS and item.value not in _ANY for item in selector.matchers)
+    return any(item.label in facts.XID_CODE_LABELS and not _matches_any(item) for item in selector.matchers)
+
+
+def _matches_any(matcher: Matcher) -> bool:
+    """Return whether a condition on the code lets every code through; there is none of 0."""
+    return matcher.value in (_NO_CODE if matcher.operator in {"!=", "!~"} else _ANY)
 
 
 def _about_rates(part: Node) -> Iterator[Lie]:

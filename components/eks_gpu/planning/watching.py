@@ -10,7 +10,7 @@ from typing import Final
 from eks_gpu.facts import exported_series, kubernetes_metrics
 from eks_gpu.facts.monitoring_charts import DAEMON_SET_PREFIX
 from eks_gpu.planning.alerting import PrometheusRule, RuleSet
-from eks_gpu.planning.promql.tree import Aggregation, Binary, Call, Node, Selector
+from eks_gpu.planning.promql.tree import ABSENT, Aggregation, Binary, Call, Node, Selector
 
 _GPU_COUNTS: Final = frozenset({kubernetes_metrics.NODE_ALLOCATABLE, kubernetes_metrics.NODE_CAPACITY})
 _MEANS_GPUS: Final = re.compile(r"nvidia|gpu|dcgm", re.IGNORECASE)
@@ -18,7 +18,6 @@ _FEWER: Final = frozenset({"<", "<=", "==", "!="})
 _MORE: Final = frozenset({">", ">=", "-", "unless"})
 """Operators that tell of fewer GPUs only where both sides count them."""
 _CHANGES: Final = frozenset({"changes", "delta", "idelta", "deriv", "resets"})
-_ABSENT: Final = frozenset({"absent", "absent_over_time"})
 
 
 class Noticed(StrEnum):
@@ -90,7 +89,7 @@ def _vanished(part: Binary, rules: RuleSet) -> bool:
 
 def _tells_of_silence(part: Node, rules: RuleSet) -> bool:
     match part:
-        case Call(function=function, arguments=arguments) if function in _ABSENT:
+        case Call(function=function, arguments=arguments) if function in ABSENT:
             return any(_is_of_exporter(inner) for argument in arguments for inner in rules.series(argument))
         case Selector():
             return not is_gpu_series(part.name) and _is_of_exporter(part)

@@ -8,11 +8,16 @@ from typing import Final
 
 from eks_gpu.facts import monitoring_charts as facts
 from eks_gpu.planning.reading import NotKnown, NotKnownError, View, attempt
+from eks_gpu.planning.unknown import UNKNOWN
 from eks_gpu_policies import charts, tokens
 from eks_gpu_policies.coverage import unseen
 from eks_gpu_policies.program import once
 from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.stack import Stack
+
+SERVICE_MONITOR: Final = "serviceMonitor"
+POD_MONITOR: Final = "podMonitor"
+"""What a Prometheus calls the two kinds, where it says which of them it selects."""
 
 _OTHERS: Final = "additionalAlertManagerConfigs"
 _ENDPOINTS: Final = "alertingEndpoints"
@@ -37,13 +42,39 @@ class Prometheus:
         others = (self.spec[_OTHERS], self.spec[_ENDPOINTS], server["alertmanagers"])
         return not any(_says_something(place) for place in others)
 
-    def selects(self, labels: Mapping[str, str]) -> bool:
-        """Return whether it reads a ServiceMonitor with these labels; raise ``NotKnownError`` when that is open."""
-        selector = self.spec["serviceMonitorSelector"]
+    @property
+    def sends_on(self) -> bool:
+        """Whether it writes what it scrapes to another place (``remoteWrite``), where the alerts may be."""
+        return any(
+            _says_something(place["remoteWrite"]) for place in (self.spec, charts.values(self.resource)["server"])
+        )
+
+    @property
+    def reads_monitors(self) -> bool:
+        """Whether it knows ServiceMonitors and PodMonitors; the plain chart goes by annotations instead."""
+        return self.chart != facts.PLAIN_CHART
+
+    @property
+    def own_jobs(self) -> str:
+        """What it is told to scrape besides monitors, as text; raise ``NotKnownError`` when that is open."""
+        places = [self.spec["additionalScrapeConfigs"]]
+        if self.chart is not None:
+            part = charts.values(self.resource)["prometheus"]
+            places += [part["additionalServiceMonitors"], part["additionalPodMonitors"]]
+        for place in places:
+            if place.data is UNKNOWN:
+                raise NotKnownError(place.not_known())
+        return " ".join(str(place.data) for place in places if place.exists)
+
+    def selects(self, labels: Mapping[str, str], monitor: str = SERVICE_MONITOR) -> bool:
+        """Return whether it reads a monitor with these labels; raise ``NotKnownError`` when that is open."""
+        selector = self.spec[f"{monitor}Selector"]
+        if self.chart == facts.VICTORIA_STACK:
+            return True
         if not _says_something(selector):
             if self.chart != facts.OPERATOR_STACK:
                 return self.chart is None and selector.exists
-            if self.spec["serviceMonitorSelectorNilUsesHelmValues"].boolean() is False:
+            if self.spec[f"{monitor}SelectorNilUsesHelmValues"].boolean() is False:
                 return True
             return labels.get(facts.RELEASE_LABEL) == self.release
         wanted = selector["matchLabels"].text_map()
@@ -56,10 +87,9 @@ class Prometheus:
         """The name of the release, by which charts label; raise ``NotKnownError`` when Pulumi is to choose it."""
         return release_name(self.resource)
 
-    @property
-    def selector_text(self) -> str:
-        """What it selects by, for people."""
-        selector = self.spec["serviceMonitorSelector"]
+    def selector_text(self, monitor: str = SERVICE_MONITOR) -> str:
+        """Return what it selects by, for people."""
+        selector = self.spec[f"{monitor}Selector"]
         if not _says_something(selector):
             return f"{facts.RELEASE_LABEL}={self.release}" if self.chart else "nothing"
         pairs = [f"{key}={value}" for key, value in selector["matchLabels"].text_map().items()]

@@ -53,21 +53,46 @@ def test_m05_a_static_pool_counts_the_larger_of_replicas_and_node_limit() -> Non
 
 
 @pytest.mark.parametrize(
-    ("pool", "says"),
+    ("pool", "says", "fix"),
     [
-        (examples.node_pool("p5e", types=("p5e.48xlarge",)), "p5e may buy p5e.48xlarge, whose price is not known"),
-        (examples.node_pool("new", types=("p9.48xlarge",)), "new may buy p9.48xlarge, whose price is not known"),
-        (examples.node_pool("free", limits={}), "free has no limit on its GPUs"),
+        (
+            examples.node_pool("p5e", types=("p5e.48xlarge",)),
+            "p5e may buy p5e.48xlarge, whose price is not known",
+            "leave out the types without a price on demand",
+        ),
+        (
+            examples.node_pool("new", types=("p9.48xlarge",)),
+            "new may buy p9.48xlarge, whose price is not known",
+            "leave out the types without a price on demand",
+        ),
+        (
+            examples.node_pool("free", limits={}),
+            "free has no limit on its GPUs",
+            'set limits: {"nvidia.com/gpu": "<n>"} on the pool',
+        ),
+        (
+            examples.node_group(scalingConfig={"desiredSize": 1}),
+            "inference has no largest size",
+            "set the group's largest size",
+        ),
+        (
+            examples.node_pool("parts", types=("g6.xlarge", "g6f.large")),
+            "parts has no limit on its GPUs",
+            'set limits: {"cpu": "<n>"} on the pool: it may buy types that have parts of a GPU',
+        ),
     ],
 )
-def test_m05_what_has_no_ceiling_fails(pool: Resource, says: str) -> None:
-    assert complaint(judge("COST002", pool, options=BUDGET)).startswith(says)
+def test_m05_what_has_no_ceiling_fails_and_says_what_bounds_it(pool: Resource, says: str, fix: str) -> None:
+    report = judge("COST002", pool, options=BUDGET)
+    assert complaint(report) == f"{says}, so that the stack's spend has no ceiling"
+    assert report.findings[0].fix.startswith(fix)
 
 
 def test_without_a_budget_it_fails_only_where_the_environment_is_named() -> None:
     assert left_open(judge("COST002", P4D)) == ["monthlyBudgetUsd"]
     named = judge("COST002", P4D, options={"environment": "dev"})
     assert complaint(named) == "has no budget; its GPU pools may cost $16,029 a month"
+    assert named.findings[0].fix.startswith("set the budget: budget.monthly_usd in a stack file, monthlyBudgetUsd in")
 
 
 def test_without_a_budget_a_pool_without_ceiling_is_not_called_free() -> None:

@@ -88,6 +88,23 @@ def test_an_alertmanager_elsewhere_is_one() -> None:
 
 
 @pytest.mark.parametrize(
+    "values",
+    [
+        {"prometheus": {"prometheusSpec": {"remoteWrite": [{"url": "https://aps-workspaces.example/remote_write"}]}}},
+        {"server": {"remoteWrite": [{"url": "https://aps-workspaces.example/remote_write"}]}},
+    ],
+)
+def test_who_alerts_where_everything_is_sent_to_is_left_open(values: dict[str, object]) -> None:
+    sending = prometheus(alertmanager={"enabled": False}, **values)
+    assert left_open(judge(operator(), sending)) == ["monitoringStack"]
+    assert passes(judge(operator(), sending, monitoringStack="managed Prometheus"))
+    nothing = prometheus(alertmanager={"enabled": False}, prometheus={"prometheusSpec": {"remoteWrite": []}})
+    assert "switches Alertmanager off" in complaint(judge(operator(), nothing, alerts(*COMPLETE)))
+    with_its_own = prometheus(**values)
+    assert "without an alert on" in complaint(judge(operator(), with_its_own))
+
+
+@pytest.mark.parametrize(
     ("queries", "missing"),
     [
         ((), "an XID error, a GPU that is lost or an exporter that is gone"),

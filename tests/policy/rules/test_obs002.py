@@ -81,6 +81,21 @@ def test_m07_an_image_of_ones_own_decides_the_version() -> None:
     assert passes(judge("OBS002", newer, alerts(RENAMED)))
 
 
+@pytest.mark.parametrize(
+    ("query", "effect"),
+    [
+        ("absent(DCGM_FI_DEV_ECC_SBE_VOL_TOTAL)", "it always fires"),
+        ("absent_over_time(DCGM_FI_DEV_ECC_SBE_VOL_TOTAL[1h])", "it always fires"),
+        ("DCGM_FI_DEV_GPU_UTIL > 1 unless DCGM_FI_DEV_ECC_SBE_VOL_TOTAL > 0", "it always fires"),
+        ("DCGM_FI_DEV_ECC_SBE_VOL_TOTAL unless DCGM_FI_DEV_GPU_UTIL", "it never fires"),
+        ("absent(DCGM_FI_DEV_GPU_UTIL) and DCGM_FI_DEV_ECC_SBE_VOL_TOTAL", "it never fires"),
+    ],
+)
+def test_m07_what_a_missing_series_does_is_said(query: str, effect: str) -> None:
+    said = complaint(judge("OBS002", operator(), alerts(query)))
+    assert said == f"alert Alert0 reads DCGM_FI_DEV_ECC_SBE_VOL_TOTAL, which gpu-operator does not export: {effect}"
+
+
 def test_m07_one_operand_of_or_suffices() -> None:
     assert passes(judge("OBS002", exporter("4.9.0"), alerts(f"({TEMPERATURE}) or ({RENAMED})")))
 

@@ -29,6 +29,9 @@ WHOLE = examples.node_pool()
         ("DCGM_FI_DEV_XID_ERRORS >= 1", "fires on any last XID, for ever"),
         ("0 < max by (gpu) (max_over_time(DCGM_FI_DEV_XID_ERRORS[5m]))", "fires on any last XID, for ever"),
         ('DCGM_FI_DEV_XID_ERRORS{err_code!=""} > 0', "fires on any last XID, for ever"),
+        ('DCGM_FI_DEV_XID_ERRORS{err_code!="0"} > 0', "fires on any last XID, for ever"),
+        ("DCGM_FI_DEV_XID_ERRORS", "fires on any last XID, for ever"),
+        ("max by (gpu) (DCGM_FI_DEV_XID_ERRORS)", "fires on any last XID, for ever"),
         ("rate(DCGM_FI_PROF_PCIE_TX_BYTES[5m]) > 1e9", "takes rate() of DCGM_FI_PROF_PCIE_TX_BYTES, which is in bytes"),
         ("sum(irate(DCGM_FI_PROF_PCIE_RX_BYTES[5m])) > 1e9", "takes irate() of DCGM_FI_PROF_PCIE_RX_BYTES"),
     ],
@@ -44,6 +47,8 @@ def test_m01_m07_what_never_fires_or_always_does_fails(query: str, says: str) ->
     [
         'DCGM_FI_DEV_XID_ERRORS{err_code=~"48|79|95"} > 0',
         'DCGM_FI_DEV_XID_ERRORS{err_code!~"13|31|43|45"} > 0',
+        'DCGM_FI_DEV_XID_ERRORS{err_code!="31"} > 0',
+        'DCGM_FI_DEV_XID_ERRORS{err_code=~"48|79"}',
         "DCGM_FI_DEV_XID_ERRORS == 79",
         "DCGM_FI_DEV_XID_ERRORS > 0 and DCGM_FI_DEV_XID_ERRORS != 31",
         "DCGM_FI_DEV_XID_ERRORS == 48 or DCGM_FI_DEV_XID_ERRORS == 79",
@@ -124,6 +129,11 @@ def test_m07_the_memorys_total_fails_unless_a_list_exports_it() -> None:
     assert said == "alert Alert0 reads DCGM_FI_DEV_FB_TOTAL, which is in no default list: it never fires"
     own = exporter(customMetrics="DCGM_FI_DEV_FB_TOTAL, gauge, Framebuffer memory (in MiB).")
     assert passes(judge("OBS003", own, alerts(FULL)))
+
+
+def test_m07_a_query_for_the_absence_of_the_total_always_fires() -> None:
+    said = complaint(judge("OBS003", operator(), alerts("absent(DCGM_FI_DEV_FB_TOTAL)")))
+    assert said.endswith("which is in no default list: it always fires")
 
 
 def test_without_an_exporter_in_the_stack_the_total_is_left_open() -> None:

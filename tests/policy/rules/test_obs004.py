@@ -76,6 +76,63 @@ def test_a_charts_monitor_does_not_matter_beside_one_that_is_selected() -> None:
     assert passes(judge("OBS004", prometheus(), operator(), monitor(release="monitoring")))
 
 
+JOB = {"job_name": "gpu-metrics", "kubernetes_sd_configs": [{"role": "endpoints"}]}
+OF_OTHERS = {"job_name": "karpenter", "kubernetes_sd_configs": [{"role": "endpoints"}]}
+
+
+@pytest.mark.parametrize("exporting", [operator(), exporter()], ids=["operator", "chart"])
+@pytest.mark.parametrize(
+    ("part", "scraped"),
+    [
+        ({"prometheusSpec": {"additionalScrapeConfigs": [JOB]}}, True),
+        ({"prometheusSpec": {"additionalScrapeConfigs": [OF_OTHERS]}}, False),
+        ({"additionalServiceMonitors": [{"name": "dcgm", "selector": {"matchLabels": {"app": "x"}}}]}, True),
+        (
+            {"additionalPodMonitors": [{"name": "x", "selector": {"matchLabels": {"app": "nvidia-dcgm-exporter"}}}]},
+            True,
+        ),
+    ],
+    ids=["a job", "a job for others", "a monitor", "a monitor of pods"],
+)
+def test_what_prometheus_is_told_to_scrape_itself_counts(
+    exporting: Resource, part: dict[str, object], scraped: bool
+) -> None:
+    assert passes(judge("OBS004", prometheus(prometheus=part), exporting)) is scraped
+
+
+def test_jobs_that_are_not_known_are_left_open() -> None:
+    told = prometheus(prometheus={"prometheusSpec": {"additionalScrapeConfigs": UNKNOWN}})
+    assert left_open(judge("OBS004", told, operator())) == ["values.prometheus.prometheusSpec.additionalScrapeConfigs"]
+
+
+def test_prometheus_without_its_operator_goes_by_annotations() -> None:
+    """The operator's Service is annotated, and its ServiceMonitor is left out where the kind is missing."""
+    plain = examples.release("plain", "prometheus", "27.0.0")
+    assert passes(judge("OBS004", plain, operator(), CLUSTER))
+    assert complaint(judge("OBS004", plain, exporter(), CLUSTER)).startswith("needs the kind ServiceMonitor")
+
+
+def test_the_agent_of_victoria_metrics_selects_everything() -> None:
+    stack = examples.release("vm", "victoria-metrics-k8s-stack", "0.60.0")
+    assert passes(judge("OBS004", stack, operator()))
+    assert passes(judge("OBS004", stack, monitor()))
+
+
+def test_m07_a_monitor_of_pods_has_a_selector_of_its_own() -> None:
+    metadata = {"name": "gpus", "labels": {"team": "ml"}}
+    spec = {"selector": {"matchLabels": {"app": "dcgm-exporter"}}, "podMetricsEndpoints": [{"port": "metrics"}]}
+    pods = examples.resource(tokens.POD_MONITOR, "gpus", {"metadata": metadata, "spec": spec})
+    report = judge("OBS004", prometheus(prometheus=EVERYTHING), pods)
+    assert complaint(report).startswith("labels its PodMonitor team=ml, and monitoring selects release=monitoring: ")
+    assert report.findings[0].fix.endswith("prometheusSpec.podMonitorSelectorNilUsesHelmValues: false")
+    everything = {"prometheusSpec": {"podMonitorSelectorNilUsesHelmValues": False}}
+    assert passes(judge("OBS004", prometheus(prometheus=everything), pods))
+    assert passes(judge("OBS004", prometheus(prometheus=everything), pods, operator()))
+    by_team = {"prometheusSpec": {"podMonitorSelector": {"matchLabels": {"team": "ml"}}}}
+    assert passes(judge("OBS004", prometheus(prometheus=by_team), pods))
+    assert complaint(judge("OBS004", CLUSTER, pods)).startswith("needs the kind PodMonitor, which nothing")
+
+
 # --- selectors of one's own ---------------------------------------------------------------------------------------
 
 

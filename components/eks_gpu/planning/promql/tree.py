@@ -66,6 +66,9 @@ class Binary:
 Node = Selector | Literal | Call | Aggregation | Binary
 """Any part of a query."""
 
+ABSENT = frozenset({"absent", "absent_over_time"})
+"""Functions that return something where there is nothing."""
+
 COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
 
 

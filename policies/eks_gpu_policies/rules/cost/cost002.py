@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
+from eks_gpu.facts import resources
 from eks_gpu.planning.pool import HOURS_PER_MONTH, Pool, PoolKind
 from eks_gpu.planning.reading import NotKnownError, attempt, need
 from eks_gpu.planning.spend import Ceiling, UnboundedSpendError, UnpricedError, ceiling
@@ -20,6 +21,7 @@ from eks_gpu_policies.stack import Stack, Whole
 from eks_gpu_policies.subjects import POOL_TYPES
 
 _BUDGET: Final = "monthlyBudgetUsd"
+_WHERE: Final = f"budget.monthly_usd in a stack file, {_BUDGET} in the configuration of the policy eks-gpu"
 _RESERVED: Final = frozenset({"reserved"})
 
 
@@ -57,7 +59,21 @@ def _check(_whole: Whole, stack: Stack) -> Iterator[Outcome]:
 def _without_ceiling(pool: Pool, error: UnboundedSpendError) -> Outcome:
     if isinstance(error, UnpricedError) and not pool.unlisted and attempt(_capacity_types, pool) == _RESERVED:
         return Undecided("spec" if pool.kind is PoolKind.NODE_POOL else "capacityType", f"{pool.name} {error}")
-    return Problem(f"{pool.name} {error}", urn=pool.urn)
+    return Problem(f"{pool.name} {error}", urn=pool.urn, fix=_bound(pool, error))
+
+
+def _bound(pool: Pool, error: UnboundedSpendError) -> str:
+    """Return what would give the pool's spend a ceiling."""
+    if isinstance(error, UnpricedError):
+        return "leave out the types without a price on demand, or waive this, with the price that was agreed as reason"
+    if pool.kind is not PoolKind.NODE_POOL:
+        return "set the group's largest size"
+    if all(kind.gpu_count for kind in pool.gpu_types):
+        return f'set limits: {{"{resources.GPU}": "<n>"}} on the pool, as GpuNodePool does from max_gpus'
+    return (
+        f'set limits: {{"{resources.CPU}": "<n>"}} on the pool: it may buy types that have parts of a GPU, of which '
+        f"a limit on {resources.GPU} counts none"
+    )
 
 
 def _capacity_types(pool: Pool) -> frozenset[str]:
@@ -69,7 +85,7 @@ def _without_budget(hourly: float, unbounded: list[Outcome], stack: Stack) -> Ou
     if unbounded:
         cost = f"have no ceiling: {'; '.join(_reason(item) for item in unbounded)}"
     if stack.options.environment_named:
-        return Problem(f"has no budget; its GPU pools {cost}")
+        return Problem(f"has no budget; its GPU pools {cost}", fix=f"set the budget: {_WHERE}")
     return Undecided(_BUDGET, f"no budget is set; the GPU pools {cost}")
 
 
@@ -94,10 +110,7 @@ RULE: Final = Rule(
         "Limits of single pools add up to a sum that nobody has seen. Eight A100 for a month are $16,000; the stack "
         "that may buy them under five pools is found out by the invoice."
     ),
-    fix=(
-        "lower limits or sizes until the ceiling fits, or set the budget: budget.monthly_usd in a stack file, "
-        f"{_BUDGET} in the configuration of the policy eks-gpu"
-    ),
+    fix=(f"lower limits or sizes until the ceiling fits, or raise the budget: {_WHERE}"),
     lessons=("M05",),
     levels=EVERYWHERE,
     looks_at=THE_STACK_WITH_GPUS,

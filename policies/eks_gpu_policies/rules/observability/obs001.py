@@ -1,8 +1,9 @@
 """OBS001: GPU pools are watched.
 
 Alerts are known by what their queries read, not by their names. A stack whose exporter runs without a Prometheus in it
-may be watched by one that is in the cluster already: that is asked, not refused. Alerts of a service outside of the
-cluster (CloudWatch, Datadog ...) are not seen here and not demanded.
+may be watched by one that is in the cluster already: that is asked, not refused. So is who alerts where Prometheus has
+no Alertmanager and writes everything to another place (``remoteWrite``), such as Amazon Managed Service for Prometheus.
+Alerts of a service outside of the cluster (CloudWatch, Datadog ...) are not seen here and not demanded.
 """
 
 from __future__ import annotations
@@ -79,7 +80,11 @@ def _alertmanager(stack: Stack) -> Iterator[Outcome]:
     if stack.options.monitoring_stack or watched_elsewhere(stack):
         return
     for item in prometheuses(stack):
-        if item.alertmanager_off:
+        if item.alertmanager_off and item.sends_on:
+            yield Undecided(
+                _OPTION, f"{item.resource.name} writes everything to another place; who alerts there, nobody said"
+            )
+        elif item.alertmanager_off:
             yield Problem(
                 "switches Alertmanager off and names no other: alerts fire and nobody hears of them",
                 urn=item.resource.urn,
@@ -99,6 +104,9 @@ def _alerts(stack: Stack) -> Iterator[Outcome]:
     unclear = (*alerts.unclear, *unclear_parts(stack))
     if unclear:
         yield undecided(unclear[0])
+        return
+    if all(item.sends_on and item.alertmanager_off for item in found):
+        # Said already: who alerts is elsewhere, and so are the alerts.
         return
     yield Problem(f"runs Prometheus without an alert on {_listed(missing)}", urn=found[0].resource.urn)
 

@@ -80,7 +80,8 @@ def _series(rules: RuleSet, stack: Stack) -> Iterator[Outcome]:
         if any(item.exports(name) is None for item in running):
             yield Undecided("expr", f"whether {name} is exported")
         else:
-            yield _unexported(urn, name, found, running)
+            always = any(rule.tree is not None and rules.fires_without(rule.tree, name) for rule in found)
+            yield _unexported(urn, name, found, running, "it always fires" if always else "it never fires")
 
 
 def _judged(rules: RuleSet) -> Iterator[PrometheusRule]:
@@ -94,7 +95,9 @@ def _exists(series: str, running: tuple[Exporter, ...]) -> bool:
     return any(item.exports(series) is True for item in running)
 
 
-def _unexported(urn: str, name: str, found: list[PrometheusRule], running: tuple[Exporter, ...]) -> Problem:
+def _unexported(
+    urn: str, name: str, found: list[PrometheusRule], running: tuple[Exporter, ...], effect: str
+) -> Problem:
     named = found[:_NAMED]
     more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
     who = ", ".join(str(rule) for rule in named) + more
@@ -105,7 +108,7 @@ def _unexported(urn: str, name: str, found: list[PrometheusRule], running: tuple
     else:
         known = _BY_NAME.get(name)
         hint = f"add a row to the exporter's list: {known.row() if known else f'{name}, gauge, what it says'}"
-    return Problem(f"{who} {verb} {name}, which {running[0].name} does not export: it never fires", urn=urn, fix=hint)
+    return Problem(f"{who} {verb} {name}, which {running[0].name} does not export: {effect}", urn=urn, fix=hint)
 
 
 def _labels(rules: RuleSet, stack: Stack) -> Iterator[Outcome]:

@@ -13,7 +13,7 @@ from typing import Final
 from eks_gpu.facts import exported_series as facts
 from eks_gpu.facts import labels, metrics, mig
 from eks_gpu.facts.versions import GPU_OPERATOR
-from eks_gpu.planning.alerting import PrometheusRule
+from eks_gpu.planning.alerting import PrometheusRule, RuleSet
 from eks_gpu.planning.misleading import lies, names
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.reading import attempt, need
@@ -51,14 +51,14 @@ def _check(_whole: Whole, stack: Stack) -> Iterator[Outcome]:
     for rule in found.rules.rules:
         told = lies(rule.query, alerts=rule.alerts, partitioned=partitioned)
         problems = (Problem(f"{rule} {lie.what}", urn=rule.urn, fix=lie.cure) for lie in told)
-        yield from clauses(problems, _capacity(rule, stack), _host_label(rule, stack))
+        yield from clauses(problems, _capacity(rule, found.rules, stack), _host_label(rule, stack))
 
 
 def _is_partitioned(pool: Pool) -> bool:
     return need(pool.labels).get(labels.MIG_CONFIG, mig.ALL_DISABLED) != mig.ALL_DISABLED
 
 
-def _capacity(rule: PrometheusRule, stack: Stack) -> Iterator[Outcome]:
+def _capacity(rule: PrometheusRule, found: RuleSet, stack: Stack) -> Iterator[Outcome]:
     """Judge the one series that nearly everybody reads and nobody exports by default."""
     if facts.TOTAL_MEMORY not in rule.query or rule.tree is None or facts.TOTAL_MEMORY not in names(rule.tree):
         return
@@ -69,8 +69,9 @@ def _capacity(rule: PrometheusRule, stack: Stack) -> Iterator[Outcome]:
     if not answers or None in answers:
         yield Undecided(rule.path, f"whether {facts.TOTAL_MEMORY} is exported; no default list has it")
         return
+    always = found.fires_without(rule.tree, facts.TOTAL_MEMORY)
     yield Problem(
-        f"{rule} reads {facts.TOTAL_MEMORY}, which is in no default list: it never fires",
+        f"{rule} reads {facts.TOTAL_MEMORY}, which is in no default list: it {'always' if always else 'never'} fires",
         urn=rule.urn,
         fix=f"add it up: {metrics.FB_USED} + {metrics.FB_FREE} + {metrics.FB_RESERVED}; or add a row for it",
     )

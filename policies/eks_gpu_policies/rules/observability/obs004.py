@@ -1,7 +1,8 @@
 """OBS004: Prometheus selects the scrape.
 
 kube-prometheus-stack selects only what carries the name of its own release, unless it is told otherwise; what it does
-not select is not scraped, and nothing says so.
+not select is not scraped, and nothing says so. The plain prometheus chart selects nothing: it scrapes what is
+annotated, as the GPU Operator's exporter is.
 """
 
 from __future__ import annotations
@@ -17,7 +18,14 @@ from eks_gpu.facts.monitoring_charts import RELEASE_LABEL
 from eks_gpu.facts.versions import DCGM_EXPORTER, GPU_OPERATOR, KUBE_PROMETHEUS_STACK
 from eks_gpu.planning.reading import View, attempt, need
 from eks_gpu_policies import charts, examples, tokens
-from eks_gpu_policies.questions.monitoring import brings_definitions, prometheuses, release_name, unclear_parts
+from eks_gpu_policies.questions.monitoring import (
+    POD_MONITOR,
+    SERVICE_MONITOR,
+    brings_definitions,
+    prometheuses,
+    release_name,
+    unclear_parts,
+)
 from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.rule import Example, Outcome, Problem, Rule, Severity, Subjects, Undecided, clauses, undecided
 from eks_gpu_policies.stack import Stack
@@ -31,6 +39,13 @@ class _Scrape:
 
     labels: Mapping[str, str]
     where_to_label: str
+    monitor: str = SERVICE_MONITOR
+    """How a Prometheus calls its kind."""
+
+    @property
+    def kind(self) -> str:
+        """Its kind, as Kubernetes spells it."""
+        return "PodMonitor" if self.monitor == POD_MONITOR else "ServiceMonitor"
 
 
 def _concerned(resource: Resource, stack: Stack) -> bool:
@@ -43,7 +58,8 @@ def _scrape(resource: Resource) -> _Scrape | None:
         return _of_release(resource)
     if not _is_about_gpus(resource.view):
         return None
-    return _Scrape(resource.view.at("metadata", "labels").text_map(), "metadata.labels")
+    monitor = POD_MONITOR if resource.type == tokens.POD_MONITOR else SERVICE_MONITOR
+    return _Scrape(resource.view.at("metadata", "labels").text_map(), "metadata.labels", monitor)
 
 
 def _is_about_gpus(monitor: View) -> bool:
@@ -86,20 +102,22 @@ def _check(resource: Resource, stack: Stack) -> Iterator[Outcome]:
 
 def _selected(resource: Resource, stack: Stack) -> Iterator[Outcome]:
     scrape = _scrape(resource)
-    found = prometheuses(stack)
+    found = tuple(item for item in prometheuses(stack) if item.reads_monitors)
     if scrape is None or not found or _ours_scrapes(resource, stack):
         return
-    answers = [attempt(item.selects, scrape.labels) for item in found]
+    answers = [attempt(item.selects, scrape.labels, scrape.monitor) for item in found]
     if True in answers:
         return
     for one, answer in zip(found, answers, strict=True):
         need(answer)
-        wanted = one.selector_text
+        if _OF_GPUS.search(one.own_jobs):
+            continue
+        wanted = one.selector_text(scrape.monitor)
         said = ", ".join(f"{key}={value}" for key, value in sorted(scrape.labels.items()) if value) or "no labels"
         yield Problem(
-            f"labels its ServiceMonitor {said}, and {one.resource.name} selects {wanted}: nobody scrapes the GPUs",
+            f"labels its {scrape.kind} {said}, and {one.resource.name} selects {wanted}: nobody scrapes the GPUs",
             fix=f"give it the label {wanted} ({scrape.where_to_label}), or let Prometheus select everything: "
-            "prometheusSpec.serviceMonitorSelectorNilUsesHelmValues: false",
+            f"prometheusSpec.{scrape.monitor}SelectorNilUsesHelmValues: false",
         )
 
 
@@ -110,7 +128,7 @@ def _ours_scrapes(resource: Resource, stack: Stack) -> bool:
     for monitor in stack.of_type(tokens.SERVICE_MONITOR, tokens.POD_MONITOR):
         scrape = attempt(_scrape, monitor)
         if isinstance(scrape, _Scrape) and any(
-            attempt(item.selects, scrape.labels) is True for item in prometheuses(stack)
+            attempt(item.selects, scrape.labels, scrape.monitor) is True for item in prometheuses(stack)
         ):
             return True
     return False
@@ -120,18 +138,24 @@ def _defined(resource: Resource, stack: Stack) -> Iterator[Outcome]:
     """Judge whether the kind ServiceMonitor is there at all."""
     if stack.options.manifests_only or brings_definitions(stack):
         return
-    if prometheuses(stack) and not resource.type.startswith("kubernetes:helm"):
+    found = prometheuses(stack)
+    if found and _is_default_of_operator(resource):
+        # Without the kind the operator leaves its ServiceMonitor out; its Service is annotated in any case.
         return
+    if found and resource.type not in tokens.HELM:
+        return
+    scrape = _scrape(resource)
+    kind = "ServiceMonitor" if scrape is None else scrape.kind
     unclear = unclear_parts(stack)
     if unclear:
         yield undecided(unclear[0])
     elif stack.of_type(*sorted(tokens.CLUSTERS)) and not _is_default_of_operator(resource):
         yield Problem(
-            "needs the kind ServiceMonitor, which nothing in the stack brings to the cluster that it makes",
-            fix=f"install {KUBE_PROMETHEUS_STACK.name} or prometheus-operator-crds, or leave the ServiceMonitor out",
+            f"needs the kind {kind}, which nothing in the stack brings to the cluster that it makes",
+            fix=f"install {KUBE_PROMETHEUS_STACK.name} or prometheus-operator-crds, or leave the {kind} out",
         )
     else:
-        yield Undecided("kind", "whether the cluster has a Prometheus that selects the ServiceMonitor")
+        yield Undecided("kind", f"whether the cluster has a Prometheus that selects the {kind}")
 
 
 def _is_default_of_operator(resource: Resource) -> bool:
@@ -160,7 +184,7 @@ RULE: Final = Rule(
     looks_at=Subjects[Resource](
         "what has GPU metrics scraped",
         frozenset({tokens.SERVICE_MONITOR, tokens.POD_MONITOR}) | tokens.HELM,
-        lambda stack: stack.of_type(tokens.SERVICE_MONITOR, *sorted(tokens.HELM)),
+        lambda stack: stack.of_type(tokens.SERVICE_MONITOR, tokens.POD_MONITOR, *sorted(tokens.HELM)),
         _concerned,
     ),
     check=_check,
