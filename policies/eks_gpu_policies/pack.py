@@ -26,7 +26,14 @@ from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc
 from pulumi_policy import EnforcementLevel
 from pulumi_policy.policy import _PolicyAnalyzerServicer
 
-from eks_gpu_policies.configuration import ALL, Configuration, ConfigurationError, Unanswered, configure
+from eks_gpu_policies.configuration import (
+    ALL,
+    Configuration,
+    ConfigurationError,
+    Unanswered,
+    configure,
+    refuse_options,
+)
 from eks_gpu_policies.engine import evaluate
 from eks_gpu_policies.protocol import LEVELS, VERSION, AnyRule, about_run, diagnostic, pack_policy, policy
 from eks_gpu_policies.report import PACK, Finding, Report
@@ -57,6 +64,7 @@ class Servicer(_PolicyAnalyzerServicer):
         self._configuration: Configuration | None = None
         self._stack_config: dict[str, str] = {}
         self._pack_config: dict[str, Any] = {}
+        self._rule_config: dict[str, dict[str, Any]] = {}
         self._levels: dict[str, Level] = {}
         self._seen: dict[str, Resource] = {}
         self._told: set[Finding] = set()
@@ -88,7 +96,9 @@ class Servicer(_PolicyAnalyzerServicer):
                 for name, policy in configured.items()
                 if policy.enforcementLevel in LEVELS and name != ALL
             }
-            self._pack_config = json_format.MessageToDict(configured[PACK].properties) if PACK in configured else {}
+            given = {name: json_format.MessageToDict(policy.properties) for name, policy in configured.items()}
+            self._pack_config = given.pop(PACK, {})
+            self._rule_config = given
             self._configuration = None
         return empty_pb2.Empty()
 
@@ -96,6 +106,7 @@ class Servicer(_PolicyAnalyzerServicer):
         with self._lock:
             if self._configuration is None:
                 levels = {name: level for name, level in self._levels.items() if name != PACK}
+                refuse_options(self._rule_config)
                 self._configuration = configure(
                     self._pack_config, os.environ, self._stack_config, levels, [rule.id for rule in self._rules]
                 )
@@ -162,7 +173,8 @@ class Servicer(_PolicyAnalyzerServicer):
         """Yield what was not evaluated, as far as that was asked for."""
         missed = report.not_evaluated
         if missed and configuration.fail_on_not_evaluated:
-            yield about_run(Level.MANDATORY, f"{len(missed)} checks could not be evaluated, and none may be left open")
+            questions = "1 check" if len(missed) == 1 else f"{len(missed):,} checks"
+            yield about_run(Level.MANDATORY, f"{questions} could not be evaluated, and none may be left open")
         if configuration.not_evaluated is Unanswered.LIST or configuration.fail_on_not_evaluated:
             for item in missed:
                 yield about_run(Level.ADVISORY, f"not evaluated: {item.text}", item.urn)

@@ -125,6 +125,16 @@ def test_a_level_for_all_rules_gives_way_to_those_of_single_rules() -> None:
     assert given.options == {"environment": "dev"}
 
 
+def test_a_rule_has_no_options() -> None:
+    content = {"NODE004": {"enforcementLevel": "advisory", "taint": "x"}, "all": {"strict": True}}
+    with pytest.raises(ConfigurationError) as caught:
+        read_given(content, "eks-gpu", ["NODE004"])
+    assert caught.value.problems == (
+        "taint is no option of NODE004: a rule has only a level, and options stand under eks-gpu",
+        "strict is no option of all: a rule has only a level, and options stand under eks-gpu",
+    )
+
+
 def test_all_mistakes_are_told_at_once() -> None:
     with pytest.raises(ConfigurationError) as caught:
         configure({"environment": "x", "monthlyBudgetUsd": -1, "waivers": 3}, {}, {})

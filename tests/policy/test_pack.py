@@ -227,6 +227,18 @@ def test_a_level_for_all_is_no_rule_and_a_rule_that_does_not_exist_refuses_the_r
     assert said.message.startswith("the policies could not run: COST100 is no rule of this pack (did you mean COST00")
 
 
+def test_an_option_of_a_rule_refuses_the_run() -> None:
+    servicer = Servicer(RULES)
+    request = analyzer_pb2.ConfigureAnalyzerRequest()
+    request.policyConfig["COST001"].properties.update({"limit": 8})
+    servicer.Configure(request, CONTEXT)
+    (said,) = analyse(servicer, BARE_POOL)
+    assert said.message == (
+        "the policies could not run: limit is no option of COST001: a rule has only a level, and options stand under "
+        "eks-gpu"
+    )
+
+
 def test_waivers_of_the_stacks_own_configuration_hold() -> None:
     waiver = {
         "rule": "COST001",
@@ -291,6 +303,13 @@ def test_open_questions_are_counted_listed_or_refused_as_asked(capsys: pytest.Ca
     assert refused[0].message == f"{len(listed)} checks could not be evaluated, and none may be left open"
     assert refused[0].enforcementLevel == analyzer_pb2.MANDATORY
     assert len(refused) == len(listed) + 1
+
+
+def test_one_open_question_is_one_check() -> None:
+    off = {rule.id: "disabled" for rule in RULES if rule.id != "COST006"}
+    servicer = configured(pack={"failOnNotEvaluated": True}, levels=off)
+    (refused, _listed) = analyse_stack(servicer, examples.node_pool())
+    assert refused.message == "1 check could not be evaluated, and none may be left open"
 
 
 def test_the_summary_is_on_standard_error_and_nothing_on_standard_output(capsys: pytest.CaptureFixture[str]) -> None:

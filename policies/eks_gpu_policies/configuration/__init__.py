@@ -9,6 +9,7 @@ from eks_gpu_policies.configuration.run import (
     Given,
     configure,
     read_given,
+    refuse_options,
 )
 from eks_gpu_policies.configuration.schema import SCHEMA, Unanswered
 
@@ -24,4 +25,5 @@ __all__ = [
     "Unanswered",
     "configure",
     "read_given",
+    "refuse_options",
 ]

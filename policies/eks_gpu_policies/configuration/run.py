@@ -15,6 +15,7 @@ from eks_gpu.facts import labels
 from eks_gpu_policies.configuration.reading import PLATFORM_KEY, ConfigurationError, Reading
 from eks_gpu_policies.configuration.schema import SCHEMA, Unanswered
 from eks_gpu_policies.options import Options
+from eks_gpu_policies.report import PACK
 from eks_gpu_policies.rule import Environment, Level
 from eks_gpu_policies.waivers import Waiver
 
@@ -55,18 +56,33 @@ def read_given(content: object, policy: str, rules: Collection[str]) -> Given:
     reading = Reading()
     if not isinstance(content, Mapping):
         raise ConfigurationError((f"the configuration of the pack is no mapping; it has rules and {policy}",))
-    options: dict[str, object] = {}
+    options: dict[str, Mapping[str, object]] = {}
     levels: dict[str, Level] = {}
     for name, said in content.items():
         settings = said if isinstance(said, Mapping) else {_LEVEL: said}
         level = reading.choice(settings, _LEVEL, Level, f"the level of {name}")
-        if name == policy:
-            options = {key: value for key, value in settings.items() if key != _LEVEL}
-        elif level is not None:
+        options[str(name)] = {key: value for key, value in settings.items() if key != _LEVEL}
+        if level is not None and name != policy:
             levels[str(name)] = level
+    own = options.pop(policy, {})
     reading.refuse()
+    refuse_options(options)
     common = levels.pop(ALL, None)
-    return Given(options, levels if common is None else {**dict.fromkeys(rules, common), **levels})
+    return Given(own, levels if common is None else {**dict.fromkeys(rules, common), **levels})
+
+
+def refuse_options(said: Mapping[str, Mapping[str, object]]) -> None:
+    """Refuse options by rule: rules have none, so what such an option says would have no effect, and nobody would know.
+
+    Raise :class:`ConfigurationError` with every one of them.
+    """
+    problems = tuple(
+        f"{key} is no option of {name}: a rule has only a level, and options stand under {PACK}"
+        for name, options in sorted(said.items())
+        for key in sorted(options)
+    )
+    if problems:
+        raise ConfigurationError(problems)
 
 
 ALL: Final = "all"
