@@ -183,7 +183,7 @@ def test_n05_the_exporters_chart_tolerates_no_gpu_taint() -> None:
     assert passes(judge(RULE, cluster(), changed(exporter, "values.tolerations", ANY_GPU_TAINT), pool(GPU)))
 
 
-@pytest.mark.parametrize("name", ["fluent-bit", "aws-for-fluent-bit"])
+@pytest.mark.parametrize("name", ["fluent-bit", "aws-for-fluent-bit", "promtail"])
 def test_n05_a_log_shipper_that_tolerates_nothing_loses_the_logs(name: str) -> None:
     assert "the logs of its pods are lost with them" in complaint(judge(RULE, cluster(), chart(name), pool(GPU)))
     assert passes(judge(RULE, cluster(), chart(name, tolerations=EVERYTHING), pool(GPU)))

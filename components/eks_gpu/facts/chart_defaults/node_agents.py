@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from eks_gpu.facts import labels
 from eks_gpu.facts.chart_defaults.daemon_set import (
+    CONTROL_PLANE,
     CRITICAL,
+    MASTER,
     ChartDaemons,
     DaemonSet,
     Path,
     Role,
+    exists,
     requires,
     resources,
 )
@@ -32,7 +36,7 @@ SOURCE = (
     "values.yaml and templates of aws/eks-charts @bfe91c4 (aws-efa-k8s-device-plugin, aws-for-fluent-bit), "
     "prometheus-community/helm-charts @0193199 (prometheus-node-exporter), kubernetes-sigs/aws-ebs-csi-driver "
     "@01db425, kubernetes-sigs/aws-efs-csi-driver @00a24b4, aws/eks-node-monitoring-agent v1.7.0, "
-    "fluent/helm-charts @011820b; kube-proxy and eks-pod-identity-agent as their add-ons run"
+    "fluent/helm-charts @011820b, grafana/helm-charts @01708a3 (promtail); kube-proxy and eks-pod-identity-agent as their add-ons run"
 )
 CHECKED = "2026-11-21"
 
@@ -195,8 +199,19 @@ LOG_SHIPPERS: Final = (
         defaults={"tolerations": [], "nodeSelector": {}, "affinity": {}, "resources": resources("50m", "50Mi")},
         daemon_sets=(_on_every_node("aws-for-fluent-bit", Role.LOGS),),
     ),
+    ChartDaemons(
+        chart="promtail",
+        defaults={
+            "daemonset": {"enabled": True},
+            "tolerations": [exists(MASTER), exists(CONTROL_PLANE)],
+            "nodeSelector": {},
+            "affinity": {},
+            "resources": {},
+        },
+        daemon_sets=(replace(_on_every_node("promtail", Role.LOGS), switches=((("daemonset", "enabled"),),)),),
+    ),
 )
-"""By themselves they tolerate nothing: the logs of a tainted node go nowhere."""
+"""By themselves they tolerate nothing that a GPU pool is tainted with: the logs of its nodes go nowhere."""
 
 _EKS_AGENTS: Final = (
     (VPC_CNI_ADD_ON[_NEWEST].name, "aws-node", ("25m", "25m")),
