@@ -36,7 +36,8 @@ SOURCE = (
     "values.yaml and templates of aws/eks-charts @bfe91c4 (aws-efa-k8s-device-plugin, aws-for-fluent-bit), "
     "prometheus-community/helm-charts @0193199 (prometheus-node-exporter), kubernetes-sigs/aws-ebs-csi-driver "
     "@01db425, kubernetes-sigs/aws-efs-csi-driver @00a24b4, aws/eks-node-monitoring-agent v1.7.0, "
-    "fluent/helm-charts @011820b, grafana/helm-charts @01708a3 (promtail); kube-proxy and eks-pod-identity-agent as their add-ons run"
+    "fluent/helm-charts @011820b, grafana/helm-charts @01708a3 (promtail); kube-proxy and "
+    "eks-pod-identity-agent as their add-ons run"
 )
 CHECKED = "2026-11-21"
 
