@@ -42,6 +42,8 @@ FIRST_VERSION_WITHOUT_DEFAULT_CLASS = (1, 30)
 BETA_DEFAULT_CLASS_ANNOTATION = "storageclass.beta.kubernetes.io/is-default-class"
 """The older spelling of the next one, which still counts (Kubernetes v1.35.0, pkg/volume/util)."""
 
+GP3 = "gp3"
+"""The type of an EBS volume that takes a throughput, and of one whose type nobody says."""
 GP3_MIB_PER_SECOND = 125
 """What a gp3 volume reads and writes in a second where nobody asked for more (EBS user guide, "gp3 volumes")."""
 

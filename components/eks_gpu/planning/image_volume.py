@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from eks_gpu.facts.storage import EBS_OLDER_MIB_PER_SECOND, GP3, GP3_MIB_PER_SECOND
 from eks_gpu.planning.pool import Family, Pool
 from eks_gpu.planning.reading import NotKnown, NotKnownError, need
 from eks_gpu.planning.volume import Volume
@@ -81,3 +82,20 @@ def nvme_gb(pool: Pool) -> int:
     if smallest == 0 or pool.unlisted:
         return 0
     return smallest if need(pool.instance_store_raid0) else 0
+
+
+def mib_per_second(volume: Volume | None, gib: float | NotKnown | None) -> float | None:
+    """Return how fast a volume of so many GiB writes; None where that follows its IOPS.
+
+    Raises ``NotKnownError`` for what is not known of it: its type, its throughput, or the size where that decides.
+    """
+    kind = None if volume is None else need(volume.type)
+    if kind is not None and kind in EBS_OLDER_MIB_PER_SECOND:
+        size = need(gib)
+        if size is None:
+            raise NotKnownError(NotKnown("", "volumeSize", "as large as its snapshot"))
+        return EBS_OLDER_MIB_PER_SECOND[kind](size)
+    if kind not in {None, GP3}:
+        return None
+    said = None if volume is None else need(volume.throughput_mib)
+    return GP3_MIB_PER_SECOND if said is None else said

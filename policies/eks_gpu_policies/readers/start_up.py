@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from eks_gpu.facts import declarations, images, storage
-from eks_gpu.planning.image_volume import image_volume, nvme_gb
+from eks_gpu.planning.image_volume import image_volume, mib_per_second, nvme_gb
 from eks_gpu.planning.model_source import Kind, cache_of, fetches_from_hub, model_of, mount_over, repository_of
 from eks_gpu.planning.pod_template import Container, Mount, PodTemplate
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.quantity import quantity
-from eks_gpu.planning.reading import NotKnown, NotKnownError, View, need
+from eks_gpu.planning.reading import NotKnown, NotKnownError, View, attempt, need
 from eks_gpu.planning.start_up import StartUpProbe, efs_bytes_per_second, volume_bytes_per_second
 from eks_gpu_policies.readers.claims import Claim, Storage
 from eks_gpu_policies.resource import Resource
@@ -154,7 +154,7 @@ def _of_volume(claim: Claim, behind: Storage) -> Speed:
     found = behind.class_of(claim)
     parameters = found.view["parameters"]
     on_ebs = found.view["provisioner"].text() in storage.EBS_DRIVERS
-    if not on_ebs or (parameters["type"].text() or _GP3) != _GP3:
+    if not on_ebs or (parameters["type"].text() or storage.GP3) != storage.GP3:
         raise NotKnownError(parameters.not_known("how fast its volumes are"))
     speed = parameters["throughput"].number() or storage.GP3_MIB_PER_SECOND
     return Speed(volume_bytes_per_second(speed), f"a volume of the class {found.name}")
@@ -175,14 +175,8 @@ def _image_volume(pool: Pool) -> float:
     if family is None:
         raise NotKnownError(NotKnown(pool.urn, "image", "on which device somebody's own image keeps images"))
     volume = image_volume(pool, family)
-    mapped = volume.mapped
-    kind = None if mapped is None else need(mapped.type)
-    if kind is not None and kind in storage.EBS_OLDER_MIB_PER_SECOND:
-        return volume_bytes_per_second(storage.EBS_OLDER_MIB_PER_SECOND[kind](volume.gib))
-    if kind not in {None, _GP3}:
+    size = None if volume.of_snapshot else attempt(lambda: volume.gib)
+    speed = mib_per_second(volume.mapped, size)
+    if speed is None or speed <= 0:
         raise NotKnownError(NotKnown(pool.urn, "volumeType", "its speed follows its IOPS"))
-    said = None if mapped is None else need(mapped.throughput_mib)
-    return volume_bytes_per_second(said or storage.GP3_MIB_PER_SECOND)
-
-
-_GP3: Final = "gp3"
+    return volume_bytes_per_second(speed)

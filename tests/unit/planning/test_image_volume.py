@@ -8,7 +8,7 @@ import pytest
 
 from eks_gpu.facts.ami import AmiFamily
 from eks_gpu.facts.instances import CATALOGUE
-from eks_gpu.planning.image_volume import DEFAULT_GIB, image_volume, image_volume_gib, nvme_gb
+from eks_gpu.planning.image_volume import DEFAULT_GIB, image_volume, image_volume_gib, mib_per_second, nvme_gb
 from eks_gpu.planning.pool import Image, Pool, PoolKind
 from eks_gpu.planning.reading import NotKnown, NotKnownError
 from eks_gpu.planning.volume import Volume
@@ -70,3 +70,36 @@ def test_n08_local_disks_count_where_every_node_uses_some() -> None:
     assert nvme_gb(pool("g5g.xlarge", instance_store_raid0=UNKNOWN)) == 0
     with pytest.raises(NotKnownError):
         nvme_gb(pool("g5.xlarge", instance_store_raid0=UNKNOWN))
+
+
+@pytest.mark.parametrize(
+    ("kind", "throughput", "gib", "mib"),
+    [
+        ("gp3", 500, 100, 500),
+        ("gp3", None, 100, 125),
+        (None, None, None, 125),
+        ("gp2", None, 170, 128),
+        ("gp2", None, 171, 250),
+        ("st1", None, 1024, 40),
+        ("io2", None, 100, None),
+    ],
+)
+def test_n08_a_volume_is_as_fast_as_its_type_its_throughput_or_its_size(
+    kind: str | None, throughput: float | None, gib: float | None, mib: float | None
+) -> None:
+    assert mib_per_second(replace(volume("/dev/xvda", gib), type=kind, throughput_mib=throughput), gib) == mib
+
+
+def test_n08_without_a_mapping_a_volume_has_what_comes_with_gp3() -> None:
+    assert mib_per_second(None, None) == 125
+
+
+def test_n08_a_speed_that_size_decides_is_not_known_without_it() -> None:
+    older = replace(volume("/dev/xvda", None), type="gp2")
+    for size in (None, UNKNOWN):
+        with pytest.raises(NotKnownError):
+            mib_per_second(older, size)
+    with pytest.raises(NotKnownError):
+        mib_per_second(replace(older, type=UNKNOWN), 100)
+    with pytest.raises(NotKnownError):
+        mib_per_second(replace(older, type="gp3", throughput_mib=UNKNOWN), 100)

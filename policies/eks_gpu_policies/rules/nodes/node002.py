@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from eks_gpu.facts.storage import EBS_OLDER_MIB_PER_SECOND, GP3_MIB_PER_SECOND, MIB
-from eks_gpu.planning.image_volume import ImageVolume, image_volume, nvme_gb
+from eks_gpu.facts.storage import EBS_OLDER_MIB_PER_SECOND, GP3, MIB
+from eks_gpu.planning.image_volume import ImageVolume, image_volume, mib_per_second, nvme_gb
 from eks_gpu.planning.pool import Pool, PoolKind
 from eks_gpu.planning.reading import NotKnown, attempt, need
 from eks_gpu.planning.volume import Volume
@@ -27,8 +27,6 @@ _ADVISED_MIB: Final = 500
 """MiB/s. A gp3 volume gives up to 750 with the 3,000 IOPS that it comes with."""
 _IMAGE_BYTES: Final = 15 * 10**9
 """A CUDA model server's image, unpacked."""
-_GP3: Final = "gp3"
-_BY_IOPS: Final = frozenset({"io1", "io2"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,22 +55,20 @@ def _check(pool: Pool, _stack: Stack) -> Iterator[Outcome]:
 def _slow(volume: Volume | None, gib: float | NotKnown | None) -> _Slow | None:
     """Return what is slow about a volume; None for one that is fast enough or as fast as its IOPS."""
     kind = None if volume is None else need(volume.type)
-    throughput = None if volume is None else need(volume.throughput_mib)
-    if kind in _BY_IOPS:
-        return None
     if kind is not None and kind in EBS_OLDER_MIB_PER_SECOND:
-        if not isinstance(gib, float | int):
-            return _Slow(kind, None)
-        return _Slow(f"{kind}, {gib:.6g} GiB", EBS_OLDER_MIB_PER_SECOND[kind](gib))
-    if throughput is None:
-        return _Slow(f"{kind or 'the default volume'} without a throughput", GP3_MIB_PER_SECOND)
-    return None if throughput >= SLOWEST_MIB else _Slow(_GP3, throughput)
+        known = isinstance(gib, float | int)
+        return _Slow(f"{kind}, {gib:.6g} GiB" if known else kind, mib_per_second(volume, gib) if known else None)
+    mib = mib_per_second(volume, gib)
+    if mib is None or mib >= SLOWEST_MIB:
+        return None
+    unsaid = volume is None or volume.throughput_mib is None
+    return _Slow(f"{kind or 'the default volume'} without a throughput" if unsaid else GP3, mib)
 
 
 def _so_long(mib: float | None) -> str:
     """Return how long an image takes at a speed, and at the one that is advised."""
     if mib is None:
-        return f": {_GP3} at {_ADVISED_MIB} MiB/s writes an image of 15 GB in {_seconds(_ADVISED_MIB)} s"
+        return f": {GP3} at {_ADVISED_MIB} MiB/s writes an image of 15 GB in {_seconds(_ADVISED_MIB)} s"
     now = f"{_seconds(mib)} s" if mib > 0 else "an eternity"
     return (
         f": at its {mib:.3g} MiB/s an image of 15 GB is written in {now} on every new node, at {_ADVISED_MIB} MiB/s in "
@@ -91,7 +87,7 @@ def _remedy(pool: Pool, volume: ImageVolume) -> str:
     has_disks = all(item.local_nvme_gb for item in pool.gpu_types) and not pool.unlisted
     own = f", or let the local NVMe disks hold images ({_RAID_OF_CLASS if by_class else _RAID})" if has_disks else ""
     return (
-        f"map {volume.device} in the {place} as {_GP3} with throughput {_ADVISED_MIB} (at least {SLOWEST_MIB}; up to "
+        f"map {volume.device} in the {place} as {GP3} with throughput {_ADVISED_MIB} (at least {SLOWEST_MIB}; up to "
         f"750 needs no more IOPS){instead}{own}, as GpuNodeGroup and GpuNodePool do"
     )
 
@@ -124,7 +120,7 @@ RULE: Final = Rule(
         "for that alone, on every node that comes, while the GPU is already paid for and pods wait."
     ),
     fix=(
-        f"make the volume that holds images {_GP3} with throughput {_ADVISED_MIB}, or let the local NVMe disks hold "
+        f"make the volume that holds images {GP3} with throughput {_ADVISED_MIB}, or let the local NVMe disks hold "
         f"them ({_RAID_OF_CLASS} in the EC2NodeClass, {_RAID}), as GpuNodeGroup and GpuNodePool do"
     ),
     lessons=("N01", "N08"),
