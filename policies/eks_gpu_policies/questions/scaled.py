@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
-from weakref import WeakKeyDictionary
 
 from eks_gpu.planning.pod_template import PodTemplate
-from eks_gpu.planning.reading import NotKnown, attempt
+from eks_gpu.planning.reading import NotKnown, attempt, need
 from eks_gpu_policies import tokens
+from eks_gpu_policies.program import once
 from eks_gpu_policies.readers.replicas import replicas
 from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.stack import Stack
@@ -37,9 +37,10 @@ def replicas_of(pod: PodTemplate, stack: Stack) -> Count:
     """
     owner = stack.by_urn[pod.urn]
     name = attempt(owner.kubernetes_name)
-    scaled = None if isinstance(name, NotKnown) else _scalers(stack).get((pod.owner_kind, name or owner.name))
+    called = owner.name if name is None else name
+    scaled = _scalers(stack).get(pod.urn) or _scalers(stack).get((pod.owner_kind, called))
     if scaled is not None:
-        return scaled
+        return need(scaled)
     if pod.owner_kind == _GROUPS:
         groups = owner.view.at("spec", "replicas").integer()
         count = 1 if groups is None else groups
@@ -48,23 +49,23 @@ def replicas_of(pod: PodTemplate, stack: Stack) -> Count:
     return Count(count, count)
 
 
-_CACHE: Final[WeakKeyDictionary[Stack, Mapping[tuple[str, str], Count]]] = WeakKeyDictionary()
+@once
+def _scalers(stack: Stack) -> Mapping[Hashable, Count | NotKnown]:
+    """Return what scales, by kind and name of what it scales, or by its URN where the name is computed from it."""
+    return dict(pair for scaler in stack.of_type(*sorted(tokens.SCALERS)) for pair in _read(scaler, stack))
 
 
-def _scalers(stack: Stack) -> Mapping[tuple[str, str], Count]:
-    """Return what scales, by kind and name of what it scales."""
-    if stack not in _CACHE:
-        scalers = stack.of_type(*sorted(tokens.SCALERS))
-        _CACHE[stack] = dict(pair for scaler in scalers for pair in _read(scaler))
-    return _CACHE[stack]
-
-
-def _read(scaler: Resource) -> Iterator[tuple[tuple[str, str], Count]]:
+def _read(scaler: Resource, stack: Stack) -> Iterator[tuple[Hashable, Count | NotKnown]]:
     target = scaler.view.at("spec", "scaleTargetRef")
     kind, name = attempt(target["kind"].text), attempt(target["name"].text)
     counts = attempt(_count, scaler)
-    if isinstance(name, str) and not isinstance(kind, NotKnown) and isinstance(counts, Count):
+    if isinstance(name, NotKnown):
+        yield from ((owner.urn, counts) for owner in stack.computed_from(scaler, "spec", *_SCALED))
+    elif name is not None and not isinstance(kind, NotKnown):
         yield (kind or _DEPLOYMENT, name), counts
+
+
+_SCALED: Final = ("kubernetes:apps/v1:Deployment", "kubernetes:apps/v1:StatefulSet")
 
 
 def _count(scaler: Resource) -> Count:

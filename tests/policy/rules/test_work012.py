@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from eks_gpu.facts import labels, resources
@@ -133,6 +135,17 @@ def test_w09_what_scales_a_server_says_how_many_there_are() -> None:
         "kubernetes:keda.sh/v1alpha1:ScaledObject", "llm", {"spec": {"scaleTargetRef": {"name": "llm"}}}
     )
     assert not_concerned(judge("WORK012", servers(None), keda))
+
+
+def test_w09_what_scales_a_server_whose_name_is_not_known_yet_is_joined_by_what_it_was_computed_from() -> None:
+    target = {"kind": "Deployment", "name": UNKNOWN}
+    spec = {"scaleTargetRef": target, "minReplicas": 2, "maxReplicas": 6}
+    unnamed = changed(servers(None), "metadata.name", UNKNOWN)
+    scaler = examples.resource("kubernetes:autoscaling/v2:HorizontalPodAutoscaler", "x", {"spec": spec})
+    assert not_concerned(judge("WORK012", unnamed, scaler))
+    joined = dataclasses.replace(scaler, property_dependencies={"spec": frozenset({unnamed.urn})})
+    assert "has 2 replicas" in complaint(judge("WORK012", unnamed, joined))
+    assert left_open(judge("WORK012", unnamed, unknown(joined, "spec.minReplicas"))) == ["spec.minReplicas"]
 
 
 def test_w09_groups_that_serve_together_count_as_one_replica() -> None:
