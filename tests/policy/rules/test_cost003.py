@@ -38,7 +38,9 @@ def test_m05_a_group_that_shrinks_to_nothing_passes() -> None:
 
 def test_m05_static_replicas_are_kept_as_well() -> None:
     pool = examples.node_pool(types=("p4d.24xlarge",), limits={"nodes": "2"}, replicas=1)
-    assert complaint(judge(pool)) == ("keeps one node whether there is work or not (replicas of 1), $16,029 a month")
+    report = judge(pool)
+    assert complaint(report) == "keeps one node whether there is work or not (replicas of 1), $16,029 a month"
+    assert report.findings[0].fix.startswith("leave spec.replicas out")
     assert passes(judge(changed(pool, "spec.replicas", 0)))
 
 
@@ -98,6 +100,24 @@ def test_m05_a_placeholder_is_also_known_by_its_priority() -> None:
 )
 def test_m05_placeholders_with_working_hours_pass(schedule: Resource) -> None:
     assert passes(judge(POOL, schedule, examples.deployment(PAUSING, name="warm")))
+
+
+@pytest.mark.parametrize(
+    ("command", "names_it"),
+    [
+        (["kubectl", "scale", "deployment/warm", "--replicas=0"], True),
+        (["kubectl", "scale", "deployment", "warm", "--replicas=0"], True),
+        (["sh", "-c", "kubectl scale deploy/warm --replicas=0"], True),
+        (["kubectl", "scale", "deployment/warm-web", "--replicas=0"], False),
+        (["kubectl", "scale", "deployment/lukewarm", "--replicas=0"], False),
+        (["echo", "swarm"], False),
+    ],
+)
+def test_a_job_that_names_something_else_gives_no_hours(command: list[str], names_it: bool) -> None:
+    box = {"name": "scale", "image": "example/kubectl:1.35", "command": command}
+    template = {"spec": {"template": {"spec": {"containers": [box]}}}}
+    job = examples.resource("kubernetes:batch/v1:CronJob", "evening", {"spec": {"jobTemplate": template}})
+    assert passes(judge(POOL, job, examples.deployment(PAUSING, name="warm"))) is names_it
 
 
 def test_no_placeholder_no_cost() -> None:

@@ -82,6 +82,18 @@ def test_m10_pools_of_one_family_add_up() -> None:
     assert passes(judge("COST006", pool(), second, options=quotas(L_DB2E81BA=36)))
 
 
+def test_m10_the_remedy_is_the_command_that_asks_for_it() -> None:
+    (finding,) = judge("COST006", pool(), options=quotas(L_DB2E81BA=31)).findings
+    assert "--service-code ec2 --quota-code L-DB2E81BA --desired-value 32; or lower the limits" in finding.fix
+
+
+def test_types_that_nobody_knows_are_left_open() -> None:
+    new = pool(types=("g5.xlarge", "p9.48xlarge"))
+    report = judge("COST006", new, options=quotas(L_DB2E81BA=32))
+    assert [missed.reason for missed in report.not_evaluated] == ["how many vCPU p9.48xlarge of g5 have"]
+    assert "may run 32 vCPU" in complaint(judge("COST006", new, options=quotas(L_DB2E81BA=31)))
+
+
 def test_what_is_only_reserved_is_not_counted() -> None:
     assert passes(judge("COST006", pool("reserved", types=("p5.48xlarge",)), options=quotas(L_417A185B=0)))
 

@@ -6,6 +6,7 @@ costs the same whether nodes run on it or not.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -22,6 +23,7 @@ _RESERVED: Final = frozenset({"reserved"})
 _NEVER: Final = "Never"
 _SCALED_OBJECT: Final = "kubernetes:keda.sh/v1alpha1:ScaledObject"
 _CRON_JOB: Final = "CronJob"
+_FOLLOW_DEMAND: Final = "leave spec.replicas out, so that the pool follows the pods, or set it to 0 while nobody works"
 
 
 def _concerned(subject: Pool | PodTemplate, stack: Stack) -> bool:
@@ -53,7 +55,10 @@ def _size(pool: Pool) -> Iterator[Outcome]:
     size = need(pool.size)
     nodes, what = (size.desired, "replicas") if pool.kind is PoolKind.NODE_POOL else (size.minimum, "a minimum size")
     if nodes:
-        yield Problem(f"keeps {_nodes(nodes)} whether there is work or not ({what} of {nodes}){_a_month(pool, nodes)}")
+        yield Problem(
+            f"keeps {_nodes(nodes)} whether there is work or not ({what} of {nodes}){_a_month(pool, nodes)}",
+            fix=_FOLLOW_DEMAND if pool.kind is PoolKind.NODE_POOL else None,
+        )
 
 
 def _nodes(count: int) -> str:
@@ -100,8 +105,9 @@ def _has_hours(pod: PodTemplate, stack: Stack) -> bool:
     if name is None:
         return bool(stack.of_type(_SCALED_OBJECT))
     targets = (item.view.at("spec", "scaleTargetRef", "name").text() for item in stack.of_type(_SCALED_OBJECT))
+    mentions = re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])")
     return name in targets or any(
-        name in word
+        mentions.search(word)
         for job in stack.pods
         if job.owner_kind == _CRON_JOB
         for box in need(job.containers)

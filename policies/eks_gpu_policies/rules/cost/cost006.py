@@ -67,6 +67,8 @@ def _check(_whole: Whole, stack: Stack) -> Iterator[Outcome]:
 def _compared(record: Quotas, stack: Stack) -> Iterator[Outcome]:
     wanted: dict[Quota, list[tuple[str, float]]] = {}
     for pool in stack.gpu_pools:
+        if pool.unlisted:
+            yield Undecided(_OPTION, f"how many vCPU {', '.join(pool.unlisted)} of {pool.name} have")
         most = attempt(_most, pool)
         if isinstance(most, NotKnown):
             yield undecided(most)
@@ -90,7 +92,9 @@ def _of_quota(quota: Quota, wanted: list[tuple[str, float]], record: Quotas) -> 
     if most > recorded:
         yield Problem(
             f"may run {most:,.0f} vCPU of {quota.code} ({quota.name}), which was {recorded:,.0f} on {record.recorded}: "
-            + ", ".join(f"{name} {vcpus:,.0f}" for name, vcpus in wanted)
+            + ", ".join(f"{name} {vcpus:,.0f}" for name, vcpus in wanted),
+            fix="ask for the increase now: aws service-quotas request-service-quota-increase --service-code ec2 "
+            f"--quota-code {quota.code} --desired-value {most:.0f}; or lower the limits",
         )
 
 
