@@ -286,7 +286,8 @@ def _role_of(container: Container) -> Role | None:
     for ending, role in COMMANDS:
         if any(word.endswith(ending) for word in words):
             return role
-    repository = need(container.image).partition("@")[0].rpartition("/")[2].partition(":")[0]
+    registry, slash, name = need(container.image).partition("@")[0].rpartition("/")
+    repository = registry + slash + name.partition(":")[0]
     return next((role for ending, role in IMAGES if repository.endswith(ending)), None)
 
 

@@ -82,6 +82,21 @@ def test_g02_a_plugin_of_ones_own_beside_the_operator_is_two() -> None:
     assert "the device plugin own" in complaint(judge(RULE, CLUSTER, operator(), own, pool()))
 
 
+@pytest.mark.parametrize(
+    "image",
+    [
+        "602401143452.dkr.ecr.us-west-2.amazonaws.com/eks/aws-efa-k8s-device-plugin:v0.5.7",
+        "registry.example.com:5000/eks/aws-efa-k8s-device-plugin",
+        "docker.io/rocm/k8s-device-plugin:1.31.0",
+        "public.ecr.aws/neuron/neuron-device-plugin:2.26.26.0",
+    ],
+)
+def test_g02_plugins_of_other_devices_own_no_gpu(image: str) -> None:
+    spec = {"containers": [{"name": "plugin", "image": image}], "tolerations": [{"operator": "Exists"}]}
+    other = examples.resource(tokens.DAEMON_SET, "other", {"spec": {"template": {"spec": spec}}})
+    assert passes(judge(RULE, CLUSTER, plugin(), other, pool()))
+
+
 def test_g02_a_dra_driver_beside_a_plugin_sells_each_gpu_twice() -> None:
     assert "the DRA driver dra" in complaint(judge(RULE, CLUSTER, plugin(), dra(), pool()))
     domains_only = dra(resources={"gpus": {"enabled": False}})

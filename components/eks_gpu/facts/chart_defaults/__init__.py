@@ -25,8 +25,10 @@ BY_CHART: Final[Mapping[str, ChartDaemons]] = MappingProxyType(
 )
 """Every chart, and every add-on of the same name, by that name."""
 
-IMAGES: Final[tuple[tuple[str, Role], ...]] = (
+IMAGES: Final[tuple[tuple[str, Role | None], ...]] = (
     ("gpu-feature-discovery", Role.GFD),
+    (EFA_DEVICE_PLUGIN, Role.EFA_PLUGIN),
+    ("rocm/k8s-device-plugin", None),
     ("k8s-device-plugin", Role.DEVICE_PLUGIN),
     ("nvidia-gpu-device-plugin", Role.DEVICE_PLUGIN),
     ("k8s-dra-driver-gpu", Role.DRA_DRIVER),
@@ -34,7 +36,6 @@ IMAGES: Final[tuple[tuple[str, Role], ...]] = (
     ("k8s-mig-manager", Role.MIG_MANAGER),
     ("dcgm-exporter", Role.EXPORTER),
     ("node-feature-discovery", Role.NFD),
-    (EFA_DEVICE_PLUGIN, Role.EFA_PLUGIN),
     ("aws-ebs-csi-driver", Role.STORAGE),
     ("aws-efs-csi-driver", Role.STORAGE),
     ("node-exporter", Role.NODE_EXPORTER),
@@ -45,7 +46,8 @@ IMAGES: Final[tuple[tuple[str, Role], ...]] = (
     ("filebeat", Role.LOGS),
     ("vector", Role.LOGS),
 )
-"""Last part of an image's repository, or its end, and what a DaemonSet of it does. The first that fits counts."""
+"""How an image's repository ends, and what a DaemonSet of it does; None for what serves others' devices. The first
+that fits counts: AWS's plugin for network adapters and AMD's for GPUs are called almost as NVIDIA's."""
 
 COMMANDS: Final[tuple[tuple[str, Role | None], ...]] = (
     ("gpu-feature-discovery", Role.GFD),
