@@ -9,6 +9,7 @@ from eks_gpu_policies.resource import Resource
 from tests.support.judging import changed, complaint, judge, left_open, not_concerned, passes, unknown
 
 SERVER = examples.deployment()
+SPEC = {"containers": [examples.container()]}
 
 
 def service(
@@ -49,7 +50,7 @@ def test_a_load_balancer_of_somebody_unknown_is_left_open() -> None:
 
 
 def test_w14_labels_that_controllers_set_are_selected_by_too() -> None:
-    pod = {"metadata": {"labels": {"role": "leader"}}, "spec": SERVER.props["spec"]["template"]["spec"]}
+    pod = {"metadata": {"labels": {"role": "leader"}}, "spec": SPEC}
     kind = "kubernetes:leaderworkerset.x-k8s.io/v1:LeaderWorkerSet"
     metadata = {"name": "vllm"}
     group = examples.resource(
@@ -100,6 +101,15 @@ def test_unknown_types_labels_and_annotations_are_left_open() -> None:
     nameless = unknown(SERVER, "spec.template.metadata.labels")
     assert left_open(judge("SEC003", service(), nameless)) == ["spec.template.metadata.labels"]
     assert passes(judge("SEC003", service(loadBalancerSourceRanges=["10.0.0.0/8"]), nameless))
+
+
+def test_pods_that_may_ask_for_gpus_are_left_open() -> None:
+    assert left_open(judge("SEC003", service(), unknown(SERVER, "spec.template.spec.containers.0.resources"))) == [
+        "spec.template.spec.containers[0].resources"
+    ]
+    assert len(left_open(judge("SEC003", service(), unknown(SERVER, "spec")))) == 1
+    web = unknown(examples.deployment(name="web"), "spec.template.spec.containers")
+    assert not_concerned(judge("SEC003", service(), web))
 
 
 def test_an_unknown_namespace_is_left_open() -> None:

@@ -131,6 +131,13 @@ def test_whole_gpus_and_pools_without_a_plugin_are_not_concerned() -> None:
     assert judge("SHARE003", pool()).not_evaluated == ()
 
 
+def test_a_release_of_an_unknown_chart_is_left_open() -> None:
+    unnamed = changed(plugin({"a": shared(10)}), "chart", UNKNOWN)
+    assert left_open(judge("SHARE003", unnamed, pool())) == ["chart"]
+    other = examples.release("dns", "external-dns", "1.19.0")
+    assert not_concerned(judge("SHARE003", other, pool()))
+
+
 def test_an_unknown_configuration_is_left_open() -> None:
     assert left_open(judge("SHARE003", plugin({"a": UNKNOWN}), pool())) == ["values.config.map.a"]
     assert left_open(

@@ -29,7 +29,7 @@ class _Door:
     labelled: Mapping[_Label, tuple[PodTemplate, ...]]
     """GPU pods by namespace and each of their labels."""
     unclear: tuple[tuple[NotKnown, PodTemplate], ...]
-    """GPU pods whose labels or namespace are not known."""
+    """Pods of which it is not known whether they ask for GPUs, or which labels or namespace they have."""
 
     @property
     def urn(self) -> str:
@@ -49,9 +49,10 @@ def _doors(stack: Stack) -> Iterator[_Door]:
     labelled: dict[_Label, list[PodTemplate]] = {}
     unclear: list[tuple[NotKnown, PodTemplate]] = []
     for pod in stack.pods:
-        if attempt(_asks_gpu, pod) is not True:
+        asks = attempt(_asks_gpu, pod)
+        if asks is False:
             continue
-        found = attempt(_labels, pod, stack)
+        found = attempt(_labels, pod, stack) if asks is True else asks
         if isinstance(found, NotKnown):
             unclear.append((found, pod))
             continue

@@ -19,7 +19,7 @@ from eks_gpu.planning.model_source import bytes_to_read
 from eks_gpu.planning.pod_template import Container, PodTemplate
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.quantity import quantity
-from eks_gpu.planning.reading import attempt, need
+from eks_gpu.planning.reading import NotKnownError, attempt, need
 from eks_gpu_policies import charts, examples, tokens
 from eks_gpu_policies.readers.sharing import SHARING_CHARTS, PluginConfigs, plugin_configs
 from eks_gpu_policies.readers.splits import bottlerocket_shares
@@ -34,7 +34,12 @@ _MIB_PER_GIB: Final = 1024
 
 def _shares(pool: Pool, stack: Stack) -> bool:
     """Return whether a pool's GPUs are shared, as far as the stack says; without a plugin, only Bottlerocket does."""
-    if not stack.is_gpu_pool(pool) or not (any(_releases(stack)) or bottlerocket_shares(pool, stack)):
+    if not stack.is_gpu_pool(pool):
+        return False
+    if not _releases(stack) and bottlerocket_shares(pool, stack) is None:
+        unclear = charts.unclear(stack)
+        if unclear:
+            raise NotKnownError(unclear[0])
         return False
     return isinstance(need(pool.split), Shares)
 
