@@ -16,6 +16,7 @@ from eks_gpu.planning.chart_values import joined
 from eks_gpu.planning.daemons import Daemon
 from eks_gpu.planning.pod_template import Container, PodTemplate
 from eks_gpu.planning.reading import NotKnown, View, attempt, need
+from eks_gpu.planning.told import heard
 from eks_gpu.planning.unknown import UNKNOWN
 from eks_gpu_policies import charts, tokens
 from eks_gpu_policies.program import Program
@@ -281,8 +282,7 @@ def _role(template: PodTemplate) -> Role | None:
 
 
 def _role_of(container: Container) -> Role | None:
-    command = attempt(lambda: (*container.place["command"].texts(), *container.place["args"].texts()))
-    words = command if isinstance(command, tuple) else ()
+    words, _ = heard(container.place)
     for ending, role in COMMANDS:
         if any(word.endswith(ending) for word in words):
             return role

@@ -103,6 +103,20 @@ def test_g02_a_dra_driver_beside_a_plugin_sells_each_gpu_twice() -> None:
     assert passes(judge(RULE, CLUSTER, plugin(), domains_only, pool()))
 
 
+def test_g02_a_dra_driver_that_the_engine_has_expanded_is_known_by_what_its_containers_run() -> None:
+    def part(name: str, program: str) -> dict[str, object]:
+        script = f"# before it starts\nif true; then\n  true\nfi\n{program} -v $(LOG_VERBOSITY)"
+        return {"name": name, "image": "nvcr.io/nvidia/k8s-dra-driver-gpu:v25.8.0", "args": ["bash", "-c", script]}
+
+    def expanded(*containers: dict[str, object]) -> Resource:
+        spec = {"containers": list(containers), "tolerations": [{"operator": "Exists"}]}
+        return examples.resource(tokens.DAEMON_SET, "dra", {"spec": {"template": {"spec": spec}}})
+
+    domains, gpus = part("compute-domains", "compute-domain-kubelet-plugin"), part("gpus", "gpu-kubelet-plugin")
+    assert passes(judge(RULE, CLUSTER, plugin(), expanded(domains), pool()))
+    assert "the DRA driver dra" in complaint(judge(RULE, CLUSTER, plugin(), expanded(domains, gpus), pool()))
+
+
 def test_g02_what_a_taint_keeps_off_is_meant_for_the_pool_all_the_same() -> None:
     tainted = pool(taints=[GPU.eks(), {"key": "team", "value": "a", "effect": "NO_SCHEDULE"}])
     assert passes(judge(RULE, CLUSTER, plugin(), tainted))

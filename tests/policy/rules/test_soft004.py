@@ -220,6 +220,8 @@ def test_g09_the_adapters_plugin_must_come_where_there_are_adapters() -> None:
     assert "no adapter of it is ever offered" in complaint(judge(RULE, cluster(), adapters, template, with_them))
     tolerant = changed(adapters, "values.tolerations", ANY_GPU_TAINT)
     assert passes(judge(RULE, cluster(), tolerant, template, with_them))
+    manifest = daemon_set("efa", "602401143452.dkr.ecr.us-west-2.amazonaws.com/eks/aws-efa-k8s-device-plugin:v0.5.7")
+    assert "no adapter of it is ever offered" in complaint(judge(RULE, cluster(), manifest, template, with_them))
     asking = examples.deployment(examples.container(resources={"limits": {resources.EFA: "4", resources.GPU: "8"}}))
     assert "no adapter of it is ever offered" in complaint(judge(RULE, cluster(), adapters, pool(GPU), asking))
 

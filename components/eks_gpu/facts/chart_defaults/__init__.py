@@ -53,5 +53,6 @@ COMMANDS: Final[tuple[tuple[str, Role | None], ...]] = (
     ("gpu-feature-discovery", Role.GFD),
     ("mps-control-daemon", Role.MPS),
     ("nfd-topology-updater", None),
+    ("compute-domain-kubelet-plugin", None),
 )
 """What tells DaemonSets of one image from each other: how a word of the command ends. None for what has no role."""
