@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from eks_gpu.planning.instance_choice import DEFAULT_TYPE
 from eks_gpu.planning.pool import Pool, PoolKind
-from eks_gpu.planning.reading import View, need
 from eks_gpu_policies.program import Program
+from eks_gpu_policies.readers.launch_templates import used_by
 
 
 def named_types(pool: Pool, program: Program) -> tuple[str, ...]:
@@ -16,8 +16,7 @@ def named_types(pool: Pool, program: Program) -> tuple[str, ...]:
     if pool.kind is PoolKind.NODE_POOL:
         return ()
     view = program.by_urn[pool.urn].view
-    urn = need(pool.template)
-    template = View(None, "") if urn is None else program.by_urn[urn].view
+    template = used_by(pool, program)
     overrides = view.at("mixedInstancesPolicy", "launchTemplate", "overrides").items()
     named = (
         *view["instanceTypes"].texts(),

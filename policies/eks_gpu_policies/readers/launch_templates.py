@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from eks_gpu.planning.pool import Family, ImageChoice, ImageSource
+from eks_gpu.planning.pool import Family, ImageChoice, ImageSource, Pool
 from eks_gpu.planning.public_image import public_image
-from eks_gpu.planning.reading import NotKnown, NotKnownError, View, attempt
+from eks_gpu.planning.reading import NotKnown, NotKnownError, View, attempt, need
 from eks_gpu_policies import tokens
 from eks_gpu_policies.program import Program
 from eks_gpu_policies.resource import Resource
@@ -37,6 +37,15 @@ def template_of(group: Resource, prop: str, place: View, program: Program) -> Re
     if len(named) == 1:
         return named[0]
     raise NotKnownError(place.not_known("the launch template is not in the stack"))
+
+
+def used_by(pool: Pool, program: Program) -> View:
+    """Return the properties of a pool's launch template or EC2NodeClass: nothing without one.
+
+    Raises ``NotKnownError`` when it has one that is not in the stack.
+    """
+    urn = need(pool.template)
+    return View(None, "") if urn is None else program.by_urn[urn].view
 
 
 def urn_of(template: Template) -> str | NotKnown | None:

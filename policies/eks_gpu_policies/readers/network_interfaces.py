@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from eks_gpu.facts import efa
 from eks_gpu.planning.pool import Pool, PoolKind
-from eks_gpu.planning.reading import View, need
+from eks_gpu.planning.reading import View
 from eks_gpu_policies.program import Program
+from eks_gpu_policies.readers.launch_templates import used_by
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ def interfaces(pool: Pool, program: Program) -> tuple[Interface, ...]:
 
     Raises ``NotKnownError`` when they are not known.
     """
-    view = _template(pool, program)
+    view = used_by(pool, program)
     if pool.kind is PoolKind.NODE_POOL:
         public = view.at("spec", "associatePublicIPAddress").boolean() is True
         return tuple(_interface(item, public=public) for item in view.at("spec", "networkInterfaces").items())
@@ -61,8 +62,3 @@ def adapters_given(pool: Pool, program: Program) -> int:
     if pool.kind is PoolKind.NODE_POOL or program.by_urn[pool.urn].view["enableEfaSupport"].boolean():
         return max((item.efa_interfaces for item in pool.gpu_types), default=0)
     return 0
-
-
-def _template(pool: Pool, program: Program) -> View:
-    urn = need(pool.template)
-    return View(None, "") if urn is None else program.by_urn[urn].view

@@ -18,8 +18,9 @@ from functools import lru_cache
 from typing import Final
 
 from eks_gpu.planning.pool import Pool, PoolKind
-from eks_gpu.planning.reading import View, need
+from eks_gpu.planning.reading import View
 from eks_gpu_policies.program import Program
+from eks_gpu_policies.readers.launch_templates import used_by
 
 _LONGEST: Final = 2**18
 """Characters that are read. EC2 takes 16 KiB of user data, gzipped or not."""
@@ -106,8 +107,7 @@ def _assignment(*names: str) -> re.Pattern[str]:
 
 def user_data_of(pool: Pool, program: Program) -> UserData:
     """Return the user data of a pool's nodes; raise ``NotKnownError`` when it is not known."""
-    urn = need(pool.template)
-    template = View(None, "") if urn is None else program.by_urn[urn].view
+    template = used_by(pool, program)
     if pool.kind is PoolKind.NODE_POOL:
         return read_user_data(template.at("spec", "userData"))
     return of_group(program.by_urn[pool.urn].view, template)

@@ -174,7 +174,7 @@ def test_n11_a_capacity_block_wants_market_target_and_type_in_the_launch_templat
 
 def test_n11_a_capacity_block_without_a_launch_template_fails() -> None:
     nodes = examples.node_group(capacityType="CAPACITY_BLOCK", instanceTypes=["p5.48xlarge"])
-    assert "has no launch template" in complaint(judge("NODE010", nodes))
+    assert "and no launch template, which must say" in complaint(judge("NODE010", nodes))
 
 
 def test_n11_a_group_launched_into_a_block_says_so() -> None:
@@ -233,7 +233,9 @@ def test_n11_a_pool_of_reserved_capacity_only_selects_a_reservation() -> None:
 def test_n11_karpenter_uses_a_reservation_of_its_type_and_zone_and_goes_on_without() -> None:
     assert "is for p4d.24xlarge" in complaint(judge("NODE010", *pool(reservation(instanceType="p4d.24xlarge"))))
     elsewhere = judge("NODE010", *pool(reservation(), zones=("us-east-1b",)))
-    assert complaint(elsewhere) == "requires other zones than us-east-1a, where the reservation held is"
+    assert complaint(elsewhere) == (
+        "requires other zones than us-east-1a, where the reservation held is: it is paid for and not used"
+    )
     assert passes(judge("NODE010", *pool(reservation(instanceCount=1), capacity=("reserved", "on-demand"))))
 
 

@@ -185,7 +185,7 @@ def test_g09_a_group_that_attaches_none_gives_none() -> None:
     template = examples.launch_template()
     nodes = examples.node_group(template, instanceTypes=["p4d.24xlarge"])
     message = complaint(judge("NODE014", template, nodes, trainer(4)))
-    assert message.endswith("of the pools that let it on inference gives none")
+    assert message.endswith("of the pools that let it on, inference gives none")
 
 
 def test_g09_the_component_with_support_for_adapters_gives_what_the_type_has() -> None:

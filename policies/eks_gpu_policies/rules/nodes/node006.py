@@ -14,14 +14,13 @@ from eks_gpu.facts.ami import AL2023_RELEASE, AmiFamily, alias
 from eks_gpu.planning.pool import ImageChoice, ImageSource, Pool
 from eks_gpu.planning.reading import need
 from eks_gpu_policies import examples
+from eks_gpu_policies.readers.launch_templates import RESOLVED_BY_SSM
 from eks_gpu_policies.rule import PRODUCTION_ONLY, Example, Outcome, Problem, Rule, Severity, clauses
 from eks_gpu_policies.stack import Stack
 from eks_gpu_policies.subjects import GPU_NODE_MAKERS
 
 _MOVING: Final = ("recommended", "latest", "current")
 """Words of the parameters that lead to whatever is newest: AWS's two, and Canonical's."""
-_RESOLVED: Final = "resolve:ssm:"
-"""EC2 looks the parameter up at every launch."""
 _PINNED_PARAMETER: Final = re.compile(r"[^:]:\d+$|/v?\d+\.\d+\.\d+[^/]*/|[-/]v?20\d{6}/")
 """A version of the parameter itself, or a path through one release: ``-v20260724/``, ``/1.65.0/``."""
 
@@ -36,7 +35,7 @@ def _choice(choice: ImageChoice, stack: Stack) -> Iterator[Outcome]:
     approved = stack.options.approved_images
     if drift is not None:
         yield Problem(drift)
-    elif approved and not approved & {value, value.removeprefix(_RESOLVED)}:
+    elif approved and not approved & {value, value.removeprefix(RESOLVED_BY_SSM)}:
         listed = f"{len(approved)} approved image{'' if len(approved) == 1 else 's'}"
         yield Problem(f"boots {value}, which is not among the {listed} (approvedImages)", fix=_APPROVED)
 
@@ -54,10 +53,10 @@ def _alias(name: str) -> str | None:
 def _parameter(name: str) -> str | None:
     """Judge a parameter by its name; only one of a dated release or of a version of its own stays what it is."""
     moving = any(word in name.lower() for word in _MOVING)
-    resolved = name.startswith(_RESOLVED) and not _PINNED_PARAMETER.search(name)
+    resolved = name.startswith(RESOLVED_BY_SSM) and not _PINNED_PARAMETER.search(name)
     if not (moving or resolved):
         return None
-    return f"follows the SSM parameter {name.removeprefix(_RESOLVED)}, which moves with every release"
+    return f"follows the SSM parameter {name.removeprefix(RESOLVED_BY_SSM)}, which moves with every release"
 
 
 def _pattern(name: str) -> str | None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from eks_gpu.facts import labels
 from eks_gpu.facts.ami import AL2, AMI_TYPES
 from eks_gpu.planning.instance_choice import only_gpus
 from eks_gpu.planning.pool import ImageChoice, ImageSource, Pool, PoolKind
@@ -98,7 +99,10 @@ def _karpenter(pool: Pool) -> Iterator[Outcome]:
         yield Problem(
             f"chooses its image by {' and '.join(ways)}, which Karpenter boots on every type that the pool may buy, "
             "and nothing limits the pool to types with GPUs",
-            fix="require instance-gpu-manufacturer, instance-family or instance-type, or name the image by alias",
+            fix=(
+                f"require types with GPUs ({labels.INSTANCE_GPU_COUNT} Gt 0, {labels.INSTANCE_FAMILY} or "
+                f"{labels.INSTANCE_TYPE}), or name the image by alias, which knows which types have GPUs"
+            ),
         )
 
 

@@ -14,6 +14,7 @@ from typing import Final
 from eks_gpu.planning.pool import Pool, PoolKind
 from eks_gpu.planning.reading import View, need
 from eks_gpu_policies import examples, tokens
+from eks_gpu_policies.readers.launch_templates import used_by
 from eks_gpu_policies.readers.reservations import Placement, Target, placement_of, target_of
 from eks_gpu_policies.rule import EVERYWHERE, Example, Outcome, Problem, Rule, Severity, clauses, undecided
 from eks_gpu_policies.rules.nodes.reserved_capacity import mismatches
@@ -46,8 +47,7 @@ def _block(pool: Pool, stack: Stack) -> Iterator[Outcome]:
     said = stack.by_urn[pool.urn].view["capacityType"].text() if pool.kind is PoolKind.NODE_GROUP else None
     if said != _BLOCK:
         return
-    urn = need(pool.template)
-    template = View(None, "") if urn is None else stack.by_urn[urn].view
+    template = used_by(pool, stack)
     target = template.at("capacityReservationSpecification", "capacityReservationTarget")
     lacking = [
         name
@@ -59,8 +59,8 @@ def _block(pool: Pool, stack: Stack) -> Iterator[Outcome]:
         if not there
     ]
     if lacking:
-        what = "has no launch template, which must say" if urn is None else "whose launch template lacks"
-        yield Problem(f"has the capacity type {_BLOCK} and {what} {', '.join(lacking)}", fix=_BLOCKS)
+        what = "its launch template lacks" if template.exists else "no launch template, which must say"
+        yield Problem(f"has the capacity type {_BLOCK}, and {what} {', '.join(lacking)}", fix=_BLOCKS)
 
 
 _BLOCKS: Final = (

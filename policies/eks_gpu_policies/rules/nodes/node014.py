@@ -104,10 +104,10 @@ def _let_through(pool: Pool, listed: tuple[Interface, ...], stack: Stack) -> Ite
     groups = node_groups_of(pool, stack)
     missing = () if groups is None else lacks(groups, stack)
     if groups is not None and missing:
-        names = ", ".join(group.name for group in groups)
+        names = f"security group{'' if len(groups) == 1 else 's'} {', '.join(group.name for group in groups)}"
         yield Problem(
-            f"has adapters, and no rule of its security group {names} lets all traffic of the group's own members "
-            f"through ({' and '.join(missing)}); a rule for an address range does not reach them",
+            f"has adapters, and no rule of its {names} lets all traffic of the group's own members through "
+            f"({' and '.join(missing)}); a rule for an address range does not reach them",
             fix="add rules of every protocol from and to the group itself, as the components do with efa: true",
         )
 
@@ -135,7 +135,7 @@ def _pod(pod: PodTemplate, stack: Stack) -> Iterator[Outcome]:
         return
     known = {name: need(amount) for name, amount in given.items()}
     has = ", ".join(f"{name} gives {amount or 'none'}" for name, amount in sorted(known.items()))
-    yield Problem(f"asks for {_adapters(wanted)} ({resources.EFA}), and of the pools that let it on {has}")
+    yield Problem(f"asks for {_adapters(wanted)} ({resources.EFA}), and of the pools that let it on, {has}")
 
 
 def _amount(pod: PodTemplate) -> int:

@@ -65,7 +65,9 @@ def _zones(target: Target, pool: Pool, stack: Stack) -> Iterator[Outcome]:
     reserved = {item.name: item.zone for item in target.reservations if item.zone is not None}
     for name, zone in reserved.items():
         if pool.kind is PoolKind.NODE_POOL and zone not in narrowed(need(pool.requirements), labels.ZONE, {zone}):
-            yield Problem(f"requires other zones than {zone}, where the reservation {name} is")
+            yield Problem(
+                f"requires other zones than {zone}, where the reservation {name} is: it is paid for and not used"
+            )
             return
     places = stack.locations(pool)
     zones = {item.zone for item in places if item.zone is not None}
