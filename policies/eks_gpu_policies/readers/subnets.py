@@ -8,7 +8,7 @@ from typing import Final
 
 from eks_gpu.facts import labels
 from eks_gpu.planning.pool import Pool, PoolKind
-from eks_gpu.planning.reading import NotKnownError, View, need
+from eks_gpu.planning.reading import NotKnown, NotKnownError, View, attempt, need
 from eks_gpu.planning.requirements import narrowed
 from eks_gpu_policies import tokens
 from eks_gpu_policies.program import Program
@@ -38,8 +38,11 @@ def pool_locations(pool: Pool, program: Program) -> tuple[Location, ...]:
     resource = program.by_urn[pool.urn]
     if pool.kind is not PoolKind.NODE_POOL:
         prop = _SUBNETS[pool.kind]
-        named = resource.view[prop].items()
-        return locations(resource, prop, named, program) if named else _of_cluster(resource, program)
+        named = attempt(resource.view[prop].items)
+        known = not isinstance(named, NotKnown) and any(isinstance(item.data, str) for item in named)
+        if known or program.computed_from(resource, prop, tokens.SUBNET):
+            return locations(resource, prop, need(named), program)
+        return _of_cluster(resource, program) or locations(resource, prop, need(named), program)
     node_class = program.by_urn[need(pool.template) or ""]
     found = tuple(_selected(node_class, program))
     zones = narrowed(need(pool.requirements), labels.ZONE, {item.zone for item in found if item.zone is not None})
@@ -47,13 +50,35 @@ def pool_locations(pool: Pool, program: Program) -> tuple[Location, ...]:
 
 
 def _of_cluster(group: Resource, program: Program) -> tuple[Location, ...]:
-    """Return the subnets of the cluster component that a node group component without its own is given."""
-    clusters = program.computed_from(group, "cluster", tokens.CLUSTER_COMPONENT)
-    for cluster in clusters:
-        for prop in _OF_CLUSTER:
-            named = cluster.view[prop].items()
-            if named:
-                return locations(cluster, prop, named, program)
+    """Return the subnets of the cluster component whose node group is told none of its own.
+
+    A recorder sees the component that was given the cluster, the engine the node group made in it, whose cluster's
+    name was computed from a cluster made in the other component.
+    """
+    around = (group, *_ancestors(group, program))
+    if not any(item.type == tokens.MANAGED_NODE_GROUP for item in around):
+        return ()
+    for prop in ("cluster", "clusterName"):
+        for cluster in program.computed_from(group, prop, *tokens.CLUSTERS):
+            for component in (cluster, *_ancestors(cluster, program)):
+                found = _chosen(component, program)
+                if found:
+                    return found
+    return ()
+
+
+def _ancestors(resource: Resource, program: Program) -> Iterator[Resource]:
+    yield from (program.by_urn[urn] for urn in program.graph.ancestors(resource.urn) if urn in program.by_urn)
+
+
+def _chosen(component: Resource, program: Program) -> tuple[Location, ...]:
+    """Return the subnets into which a cluster component puts nodes."""
+    for prop in _OF_CLUSTER if component.type == tokens.CLUSTER_COMPONENT else ():
+        named = attempt(component.view[prop].items)
+        if isinstance(named, tuple) and named:
+            return locations(component, prop, named, program)
+        if isinstance(named, NotKnown):
+            return locations(component, prop, (), program)
     return ()
 
 

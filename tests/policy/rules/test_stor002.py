@@ -318,3 +318,15 @@ def test_s01_a_node_group_without_subnets_is_in_those_of_its_cluster_component(p
 
 def test_a_node_group_of_which_nobody_says_the_subnets_is_not_evaluated() -> None:
     assert left_open(judge("STOR002", *storage("abc"), *of_component())) == ["subnetIds"]
+
+
+def test_s01_a_node_group_that_the_engine_made_in_a_component_is_in_the_subnets_of_the_cluster_component() -> None:
+    own, around = of_component(privateSubnetIds=[UNKNOWN, UNKNOWN])
+    cluster = dataclasses.replace(
+        examples.resource("aws:eks/cluster:Cluster", "ai-eksCluster", {"name": UNKNOWN}), parent=own.urn
+    )
+    links = {"clusterName": (cluster,)}
+    group = examples.node_group(None, "inference", links, clusterName=UNKNOWN, subnetIds=UNKNOWN)
+    made = dataclasses.replace(group, parent=around.urn)
+    assert "us-east-1c" in complaint(judge("STOR002", *storage("ab"), own, around, cluster, made))
+    assert left_open(judge("STOR002", *storage("ab"), own, cluster, group)) == ["subnetIds"]
