@@ -89,10 +89,15 @@ def _texts(place: View) -> Iterator[str | NotKnown]:
 
 
 def _words(script: str) -> list[str]:
+    whole = script.replace(_GOES_ON, "")
     try:
-        return shlex.split(script, comments=True)
+        return shlex.split(whole, comments=True)
     except ValueError:
-        return script.split()
+        return whole.split()
+
+
+_GOES_ON: Final = "\\\n"
+"""How a line ends that the next one continues."""
 
 
 def _pairs(words: Sequence[str]) -> Iterator[tuple[str, str]]:

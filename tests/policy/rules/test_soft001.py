@@ -134,7 +134,9 @@ def test_no_name_is_fine_because_nvidia_is_the_default_runtime() -> None:
 
 
 def test_g02_beside_the_operator_a_class_of_ones_own_is_overwritten() -> None:
-    assert "overwrites this one and removes it with itself" in complaint(judge("SOFT001", CLASS, operator()))
+    report = judge("SOFT001", CLASS, operator())
+    assert "overwrites this one and removes it with itself" in complaint(report)
+    assert messages(report).keys() == {"runtime-class"}
     other = operator(operator={"runtimeClass": "nvidia-operator"})
     assert passes(judge("SOFT001", CLASS, other))
 
@@ -150,7 +152,9 @@ def test_g02_with_the_operator_pods_depend_on_it_or_its_gate() -> None:
 def test_on_al2023_the_handler_is_nvidia() -> None:
     wrong = changed(CLASS, "handler", "nvidia-container-runtime")
     resources = (examples.node_class(), examples.node_pool())
-    assert "names the handler nvidia-container-runtime" in complaint(judge("SOFT001", wrong, *resources))
+    report = judge("SOFT001", wrong, *resources)
+    assert "names the handler nvidia-container-runtime" in complaint(report)
+    assert messages(report).keys() == {"runtime-class"}
     assert passes(judge("SOFT001", CLASS, *resources))
 
 
