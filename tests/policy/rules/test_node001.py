@@ -124,6 +124,14 @@ def test_an_image_of_ones_own_passes_with_a_large_encrypted_volume_and_is_left_o
     assert passes(judge("NODE001", large, examples.node_pool()))
     small = examples.node_class(**custom, blockDeviceMappings=[disk("/dev/sda1", "20Gi")])
     assert left_open(judge("NODE001", small, examples.node_pool())) == ["amiType or amiFamily"]
+    local = examples.node_class(**custom, blockDeviceMappings=[disk("/dev/sda1", "20Gi")], instanceStorePolicy="RAID0")
+    assert passes(judge("NODE001", local, examples.node_pool()))
+    account = {"volumesEncryptedByAccount": True}
+    for mapping in (disk("/dev/sda1", "99Gi"), disk("/dev/sda1", "100Gi", encrypted=False)):
+        nearly = examples.node_class(**custom, blockDeviceMappings=[mapping])
+        assert left_open(judge("NODE001", nearly, examples.node_pool())) == ["amiType or amiFamily"]
+    bare = examples.node_class(**custom, blockDeviceMappings=[disk("/dev/sda1", "100Gi", encrypted=None)])
+    assert passes(judge("NODE001", bare, examples.node_pool(), options=account))
 
 
 def test_an_unknown_size_is_left_open() -> None:

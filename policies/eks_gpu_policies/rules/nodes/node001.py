@@ -90,15 +90,18 @@ def _foreign_roots(pool: Pool, family: Family) -> Iterator[Outcome]:
 
 
 def _custom_image(pool: Pool, stack: Stack) -> Iterator[Outcome]:
-    """Judge an image of somebody's own: one large encrypted volume will do, since its devices are not known."""
-    if any(_large_and_encrypted(volume, stack) for volume in need(pool.volumes)):
+    """Judge an image of somebody's own: one large encrypted volume will do, since its devices are not known.
+
+    Where local disks hold the images, any encrypted one will.
+    """
+    least = 0.0 if nvme_gb(pool) >= SMALLEST_NVME_GB else SMALLEST_GIB
+    if any(_encrypted(volume, stack) and (need(volume.size_gib) or 0.0) >= least for volume in need(pool.volumes)):
         return
     yield Undecided("amiType or amiFamily", "the image's own devices and disk size are not known")
 
 
-def _large_and_encrypted(volume: Volume, stack: Stack) -> bool:
-    large = (need(volume.size_gib) or 0.0) >= SMALLEST_GIB
-    return large and (need(volume.encrypted) is True or stack.options.volumes_encrypted_by_account)
+def _encrypted(volume: Volume, stack: Stack) -> bool:
+    return stack.options.volumes_encrypted_by_account or need(volume.encrypted) is True
 
 
 _SOUND = examples.launch_template()
