@@ -52,6 +52,7 @@ class Stack(Program):
         """URN of each resource that could not be read, with the kind of error."""
         self._landing: dict[Manner, tuple[Pool, ...]] = {}
         self._lodgers: dict[int, tuple[PodTemplate, ...]] = {}
+        self._gpu_lodgers: dict[int, tuple[PodTemplate, ...]] = {}
         self._locations: dict[str, tuple[Location, ...] | NotKnown] = {}
 
     @cached_property
@@ -109,10 +110,19 @@ class Stack(Program):
         """
         if not pool.buys_gpus:
             return False
-        return not pool.by_omission or any(self._asks_and_lands(pod, pool) for pod in self.pods)
+        return not pool.by_omission or bool(self.gpu_lodgers(pool))
 
-    def _asks_and_lands(self, pod: PodTemplate, pool: Pool) -> bool:
-        return attempt(lambda: pod.asks_gpu) is True and self.may_land(pod, pool)
+    @cached_property
+    def gpu_pods(self) -> tuple[PodTemplate, ...]:
+        """The pods that are known to ask for a GPU."""
+        return tuple(pod for pod in self.pods if attempt(_asks_gpu, pod) is True)
+
+    def gpu_lodgers(self, pool: Pool) -> tuple[PodTemplate, ...]:
+        """Return those of them that are known to be let onto a GPU node of a pool."""
+        door = self.places.door(pool)
+        if id(door) not in self._gpu_lodgers:
+            self._gpu_lodgers[id(door)] = tuple(pod for pod in self.gpu_pods if self.may_land(pod, pool))
+        return self._gpu_lodgers[id(door)]
 
     def may_land(self, pod: PodTemplate, pool: Pool) -> bool:
         """Return whether taints and labels are known to let a pod onto a pool."""
@@ -213,3 +223,7 @@ class Stack(Program):
     def node_pools(self) -> tuple[Pool, ...]:
         """Return Karpenter's pools."""
         return tuple(pool for pool in self.pools if pool.kind is PoolKind.NODE_POOL)
+
+
+def _asks_gpu(pod: PodTemplate) -> bool:
+    return pod.asks_gpu

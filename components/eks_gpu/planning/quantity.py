@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Final
 
@@ -14,6 +15,9 @@ _KIB: Final = 2**10
 
 _QUANTITY: Final = re.compile(r"([+-]?(?:\d{1,25}\.?\d{0,25}|\.\d{1,25}))(?:([eE][+-]?\d{1,2})|([numkKMGTPE]i?))?")
 """Digits are bounded: no amount anyone means is longer, and an exponent of millions would take for ever."""
+
+_KEPT: Final = 16384
+"""How many quantities are remembered: the same few are asked again and again."""
 
 _SUFFIXES: Final[Mapping[str, Fraction]] = MappingProxyType(
     {
@@ -26,6 +30,7 @@ _SUFFIXES: Final[Mapping[str, Fraction]] = MappingProxyType(
 )
 
 
+@lru_cache(_KEPT, typed=True)
 def quantity(value: str | float) -> Fraction | None:
     """Return a quantity in its base unit (bytes, cores, pieces), exactly; None when ``value`` is not one.
 

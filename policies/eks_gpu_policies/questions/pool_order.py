@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 from weakref import WeakKeyDictionary
 
-from eks_gpu.planning.placement import Demand, admits
+from eks_gpu.planning.placement import Demand
 from eks_gpu.planning.pod_template import PodTemplate
 from eks_gpu.planning.pool import Pool, PoolKind
 from eks_gpu.planning.reading import NotKnown, NotKnownError, attempt, need
@@ -91,7 +91,7 @@ def _offers(pod: PodTemplate, stack: Stack) -> tuple[Offer, ...]:
         return ()
     for wish in (pod.tolerations, pod.selector, pod.affinity):
         need(wish)
-    lots = [lot for lot in _lots(stack) if admits(lot[0].pool, pod)]
+    lots = [lot for lot in _lots(stack) if stack.places.lets_in(pod, lot[0].pool)]
     found = [offer for lot in lots for offer in _of_lot(lot, pod, stack)]
     _names_known(found)
     return tuple(

@@ -7,10 +7,10 @@ from functools import cached_property
 from typing import Final
 from weakref import WeakKeyDictionary, proxy
 
-from eks_gpu.planning.placement import Demand, admits
+from eks_gpu.planning.placement import Demand
 from eks_gpu.planning.pod_template import PodTemplate
 from eks_gpu.planning.pool import Pool
-from eks_gpu.planning.reading import NotKnown, attempt
+from eks_gpu.planning.reading import NotKnown
 from eks_gpu_policies.stack import Stack
 
 Lot = tuple[Pool, ...]
@@ -44,7 +44,7 @@ class Room:
         return self._lots[question]
 
     def _may_hold(self, pool: Pool, pod: PodTemplate) -> bool:
-        return attempt(admits, pool, pod) is True and not self._stack.placed(pod, pool).refuses
+        return self._stack.may_land(pod, pool) and not self._stack.placed(pod, pool).refuses
 
     def pools_for(self, pod: PodTemplate) -> tuple[Pool, ...]:
         """Return the pools in them."""
@@ -56,13 +56,8 @@ class Room:
     @cached_property
     def with_gpu_pods(self) -> Mapping[str, bool]:
         """The URNs of the pools on which a pod that asks for GPUs may find room."""
-        demands = {self._stack.places.demand(pod): pod for pod in self._stack.pods}
-        asking = [pod for pod in demands.values() if attempt(_asks_gpu, pod) is True]
-        return {pool.urn: True for pod in asking for pool in self.pools_for(pod)}
-
-
-def _asks_gpu(pod: PodTemplate) -> bool:
-    return pod.asks_gpu
+        demands = {self._stack.places.demand(pod): pod for pod in self._stack.gpu_pods}
+        return {pool.urn: True for pod in demands.values() for pool in self.pools_for(pod)}
 
 
 _CACHE: Final[WeakKeyDictionary[Stack, Room]] = WeakKeyDictionary()

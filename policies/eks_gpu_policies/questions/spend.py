@@ -8,7 +8,6 @@ from typing import Final
 
 from eks_gpu.facts import resources
 from eks_gpu.facts.instances import InstanceType
-from eks_gpu.planning.placement import types_selected
 from eks_gpu.planning.pod_template import PodTemplate
 from eks_gpu.planning.pool import Pool, PoolKind
 from eks_gpu.planning.quantity import quantity
@@ -104,7 +103,7 @@ def cheapest_for(pod: PodTemplate, pool: Pool, stack: Stack) -> InstanceType | N
     types = placement.types
     if placement.unclear is not None:
         gpus = whole_gpus(pod)
-        types = tuple(kind for kind in types_selected(pool, pod) if kind.gpu_count >= gpus)
+        types = tuple(kind for kind in stack.places.types_selected(pod, pool) if kind.gpu_count >= gpus)
     return min(types, key=_price, default=None)
 
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from eks_gpu.facts import resources
 from eks_gpu.facts.instances import InstanceType
 from eks_gpu.planning.disruption import HOUR, MINUTE, hours
-from eks_gpu.planning.placement import types_selected
 from eks_gpu.planning.pod_template import PodTemplate
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.quantity import quantity
@@ -67,4 +66,4 @@ def likely_types(pod: PodTemplate, pool: Pool, stack: Stack) -> tuple[InstanceTy
     if placement.unclear is None:
         return placement.types
     gpus = gpus_of(pod)
-    return tuple(kind for kind in types_selected(pool, pod) if kind.gpu_count >= gpus)
+    return tuple(kind for kind in stack.places.types_selected(pod, pool) if kind.gpu_count >= gpus)

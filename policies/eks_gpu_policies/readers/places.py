@@ -8,11 +8,12 @@ from functools import cached_property
 from typing import Final
 
 from eks_gpu.facts import labels
+from eks_gpu.facts.instances import InstanceType
 from eks_gpu.planning.placement import Demand, Door, Manner, Placement, Supply, demand, manner
 from eks_gpu.planning.placement.wishes import Selection
 from eks_gpu.planning.pod_template import PodTemplate, VolumeAffinity
 from eks_gpu.planning.pool import Kubelet, Overlay, Pool
-from eks_gpu.planning.reading import NotKnown
+from eks_gpu.planning.reading import NotKnown, need
 from eks_gpu.planning.requirements import Requirement
 
 _NAMES: Final = frozenset({labels.KARPENTER_NODEPOOL, labels.EKS_NODE_GROUP})
@@ -42,6 +43,17 @@ class Places:
     def lets_on(self, pod: PodTemplate, pool: Pool) -> bool:
         """Return whether taints and labels of a pool are known to let a pod onto a GPU node of it."""
         return self.door(pool).admits(self.manner(pod)) is True
+
+    def lets_in(self, pod: PodTemplate, pool: Pool) -> bool:
+        """Return the same where it must be known; raise ``NotKnownError`` where it is not."""
+        return need(self.door(pool).admits(self.manner(pod)))
+
+    def types_selected(self, pod: PodTemplate, pool: Pool) -> tuple[InstanceType, ...]:
+        """Return a pool's GPU instance types whose nodes the pod's selector and required affinity accept.
+
+        Raises ``NotKnownError`` when nobody can tell.
+        """
+        return self.door(pool).selected(need(self.manner(pod).selection))
 
     def manner(self, pod: PodTemplate) -> Manner:
         """Return what a pod tolerates and selects."""

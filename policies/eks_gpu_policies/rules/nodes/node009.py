@@ -45,7 +45,7 @@ _SAYS_WHICH: Final = frozenset(
 def _check(pool: Pool, stack: Stack) -> Iterator[Outcome]:
     if not _differ(pool.gpu_types):
         return
-    pods = [pod for pod in stack.lodgers(pool) if attempt(_asks_gpu, pod) is True]
+    pods = stack.gpu_lodgers(pool)
     if not pods:
         yield from _spread(pool, stack)
         return
@@ -59,10 +59,6 @@ def _check(pool: Pool, stack: Stack) -> Iterator[Outcome]:
             f"has GPUs of different kinds ({_listed(pool.gpu_types)}), and nothing in {', '.join(names[:_MOST_NAMES])}"
             f"{more} says which of them, or how much of a GPU's memory is needed"
         )
-
-
-def _asks_gpu(pod: PodTemplate) -> bool:
-    return pod.asks_gpu
 
 
 def _leaves_it_to_chance(pod: PodTemplate, pool: Pool, stack: Stack) -> bool:

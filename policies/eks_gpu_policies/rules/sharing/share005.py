@@ -15,7 +15,7 @@ from eks_gpu.facts.instances import InstanceType
 from eks_gpu.facts.provisioning import ENABLE_DRA, FIRST_WITH_DRA
 from eks_gpu.facts.versions import GPU_OPERATOR
 from eks_gpu.planning.advertised import Partitions, Shares
-from eks_gpu.planning.placement import tolerates, types_selected
+from eks_gpu.planning.placement import tolerates
 from eks_gpu.planning.pod_template import PodTemplate, WorkloadKind
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.quantity import quantity
@@ -104,12 +104,13 @@ def _provided(what: str, pod: PodTemplate, stack: Stack, reason: _Reason, fix: s
 def _candidates(pod: PodTemplate, stack: Stack) -> tuple[Pool, ...]:
     """Return the pools that come into question: those that let the pod on, else all of them."""
     landing = tuple(pool for pool in stack.landing(pod) if pool.buys_gpus)
-    return landing or tuple(pool for pool in stack.gpu_pools if attempt(_lets_on, pool, pod) is True) or stack.gpu_pools
+    let_on = (pool for pool in stack.gpu_pools if attempt(_lets_on, pool, pod, stack) is True)
+    return landing or tuple(let_on) or stack.gpu_pools
 
 
-def _lets_on(pool: Pool, pod: PodTemplate) -> bool:
+def _lets_on(pool: Pool, pod: PodTemplate, stack: Stack) -> bool:
     """Return whether taints and labels let a pod on, whatever its GPUs are split into."""
-    return tolerates(pod, need(pool.taints)) and bool(types_selected(pool, pod))
+    return tolerates(pod, need(pool.taints)) and bool(stack.places.types_selected(pod, pool))
 
 
 def _no_pool(what: str, stack: Stack) -> Iterator[Outcome]:

@@ -11,7 +11,6 @@ from typing import Final
 
 from eks_gpu.facts.ami import AmiFamily
 from eks_gpu.facts.storage import NVME_MOUNTS
-from eks_gpu.planning.placement import types_selected
 from eks_gpu.planning.pod_template import PodTemplate, PodVolume
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.reading import NotKnown, NotKnownError, attempt, need
@@ -48,7 +47,7 @@ def _check(pod: PodTemplate, stack: Stack) -> Iterator[Outcome]:
 
 
 def _pool(pod: PodTemplate, pool: Pool, paths: str, stack: Stack) -> Iterator[Outcome]:
-    bare = [kind.name for kind in types_selected(pool, pod) if not kind.local_nvme_gb]
+    bare = [kind.name for kind in stack.places.types_selected(pod, pool) if not kind.local_nvme_gb]
     if bare:
         yield Problem(f"mounts {paths}, and {', '.join(bare)} of {pool.name} has no local disk: it writes to EBS")
     elif not _mounts_local_disks(pool, stack):
