@@ -7,7 +7,7 @@ that each label may take there; a requirement is met when at least one of them s
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final
 
@@ -84,6 +84,20 @@ def read_requirements(places: Iterable[View]) -> tuple[Requirement, ...]:
             values = place["values"].texts() if place["values"].exists else ()
             found.append(Requirement(canonical(key), operator, values, place["minValues"].integer()))
     return tuple(found)
+
+
+def read_terms(terms: View) -> tuple[tuple[Requirement, ...], ...]:
+    """Read the terms of a node selector. The one field that a term can name is the node's name.
+
+    On EKS that is what the label of the hostname says, too.
+    """
+    return tuple(
+        (
+            *read_requirements(term["matchExpressions"].items()),
+            *(replace(each, key=labels.HOSTNAME) for each in read_requirements(term["matchFields"].items())),
+        )
+        for term in terms.items()
+    )
 
 
 def from_labels(selector: Mapping[str, str]) -> tuple[Requirement, ...]:

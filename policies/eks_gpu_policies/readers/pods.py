@@ -16,7 +16,7 @@ from eks_gpu.planning.pod_template import (
     WorkloadKind,
 )
 from eks_gpu.planning.reading import View, attempt, need
-from eks_gpu.planning.requirements import Requirement, from_labels, read_requirements
+from eks_gpu.planning.requirements import Requirement, from_labels, read_requirements, read_terms
 from eks_gpu.planning.unknown import UNKNOWN
 from eks_gpu_policies import tokens
 from eks_gpu_policies.program import Program
@@ -130,7 +130,7 @@ def _selector(place: View) -> tuple[Requirement, ...]:
 
 def _affinity(spec: View) -> tuple[tuple[Requirement, ...], ...]:
     required = spec.at("affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
-    return tuple(read_requirements(term["matchExpressions"].items()) for term in required["nodeSelectorTerms"].items())
+    return read_terms(required["nodeSelectorTerms"])
 
 
 def _preferred(spec: View) -> tuple[Preference, ...]:

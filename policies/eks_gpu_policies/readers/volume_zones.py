@@ -8,7 +8,7 @@ from typing import Final
 from eks_gpu.facts import labels
 from eks_gpu.planning.pod_template import PodTemplate, VolumeAffinity
 from eks_gpu.planning.reading import NotKnown, View, attempt, need
-from eks_gpu.planning.requirements import Requirement, canonical, read_requirements
+from eks_gpu.planning.requirements import Requirement, canonical, read_terms
 from eks_gpu_policies import tokens
 from eks_gpu_policies.program import Program
 from eks_gpu_policies.readers.claims import Claim, Storage
@@ -39,17 +39,13 @@ def volume_affinity(pod: PodTemplate, storage: Storage, program: Program) -> tup
 def _places(claim: Claim, storage: Storage, program: Program) -> Iterator[Terms]:
     if claim.spec["volumeName"].exists:
         for volume in storage.volumes_of(claim):
-            yield _terms(volume.view.at("spec", "nodeAffinity", "required", "nodeSelectorTerms"))
+            yield read_terms(volume.view.at("spec", "nodeAffinity", "required", "nodeSelectorTerms"))
             yield _zones(_labelled(volume))
             yield _zones(_of_disks(volume, program))
         return
     storage_class = attempt(storage.class_of, claim)
     if not isinstance(storage_class, NotKnown):
         yield _allowed(storage_class.view["allowedTopologies"])
-
-
-def _terms(place: View) -> Terms:
-    return tuple(read_requirements(term["matchExpressions"].items()) for term in place.items())
 
 
 def _labelled(volume: Resource) -> tuple[str, ...]:

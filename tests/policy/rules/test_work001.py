@@ -89,7 +89,7 @@ def test_n03_a_g4dn_xlarge_has_14481_mib() -> None:
 def test_w02_more_gpus_than_any_node_has() -> None:
     (finding,) = judge("WORK001", CLASS, pool("g5.12xlarge"), server(8)).findings
     assert "asks 8 nvidia.com/gpu, g5.12xlarge has 4" in finding.message
-    assert finding.fix == "let g5 buy g4dn.metal ($7.824/h), the cheapest type with room for it"
+    assert finding.fix == "let g5 buy g5.48xlarge ($16.288/h), the cheapest with a10g and room for it"
 
 
 def test_w02_a_taint_of_the_pools_own_needs_a_toleration() -> None:
@@ -252,6 +252,19 @@ def in_plain_yaml(*program: Resource) -> Report:
         today=TODAY,
         options=Options(manifests_only=True),
     )
+
+
+def test_a_pod_that_names_its_node_asks_no_scheduler() -> None:
+    placed = changed(server(cpu="8"), "spec.template.spec.nodeName", "ip-10-0-0-1.ec2.internal")
+    assert passes(judge("WORK001", CLASS, pool(), placed))
+    assert passes(judge("WORK001", CLASS, pool(), unknown(placed, "spec.template.spec.nodeName")))
+
+
+def test_w02_a_term_may_name_the_node_by_a_field() -> None:
+    fields = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["ip-10-0-0-1.ec2.internal"]}]}]
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": fields}}
+    named = changed(server(), "spec.template.spec.affinity", {"nodeAffinity": required})
+    assert passes(judge("WORK001", CLASS, pool(), named))
 
 
 def test_in_plain_yaml_a_pod_may_be_meant_for_other_pools_unless_one_lets_it_on() -> None:

@@ -36,6 +36,17 @@ def _bytes(value: float) -> str:
     return f"{value:g} bytes"
 
 
+_MOST_NAMED: Final = 6
+
+
+def some(names: tuple[str, ...], last: str = "") -> str:
+    """Return names in a row; of many the first, and how many more. ``last`` goes before the last of few."""
+    left = len(names) - _MOST_NAMED
+    if left > 0:
+        return f"{', '.join(names[:_MOST_NAMED])} ... ({left} more)"
+    return f" {last} ".join(names) if last else ", ".join(names)
+
+
 @dataclass(frozen=True, slots=True)
 class Untolerated:
     """It does not tolerate a taint."""
@@ -89,7 +100,7 @@ class Unlabelled:
 
     def _instead(self) -> str:
         if self.offered:
-            return f"nodes there have {', '.join(self.offered)}"
+            return f"nodes there have {some(self.offered)}"
         if self.after_boot:
             return "a label that nodes get only after boot, and Karpenter buys no node for it"
         return "nodes there have that label" if not self.wish.asks else "nodes there have no such label"

@@ -11,17 +11,8 @@ from typing import Final
 
 from eks_gpu.facts import resources
 from eks_gpu.planning.placement import Placement
-from eks_gpu.planning.placement.market import cheapest
-from eks_gpu.planning.placement.refusal import (
-    Contradictory,
-    Elsewhere,
-    NoTypes,
-    OverLimit,
-    TooLarge,
-    Unlabelled,
-    Untolerated,
-    amount,
-)
+from eks_gpu.planning.placement.refusal import Contradictory, NoTypes, TooLarge, Unlabelled, Untolerated
+from eks_gpu.planning.placement.remedy import remedy
 from eks_gpu.planning.pod_template import PodTemplate
 from eks_gpu.planning.pool import Pool
 from eks_gpu_policies import examples
@@ -40,6 +31,8 @@ _BY_LABELS: Final = (Untolerated, NoTypes, Unlabelled, Contradictory)
 
 
 def _check(pod: PodTemplate, stack: Stack) -> Iterator[Outcome]:
+    if pod.spec["nodeName"].exists:
+        return  # Its node is chosen, and no scheduler asked.
     answers: list[Answer] = []
     for pool in stack.possible_pools:
         placement = stack.placed(pod, pool)
@@ -55,7 +48,9 @@ def _check(pod: PodTemplate, stack: Stack) -> Iterator[Outcome]:
     elif stack.options.manifests_only and not _is_let_on(answers):
         yield Undecided("GPU pools", "no pool among these manifests lets the pod on; others may be in the cluster")
     elif not waiting(pod, stack):
-        yield Problem(f"no pool admits it: {_reasons(answers)}", fix=_remedy(pod, _nearest(answers), stack))
+        pool, placement = _nearest(answers)
+        fix = "" if placement.refusal is None else remedy(stack.places.demand(pod), pool, placement.refusal)
+        yield Problem(f"no pool admits it: {_reasons(answers)}", fix=fix)
 
 
 def _is_let_on(answers: Sequence[Answer]) -> bool:
@@ -79,38 +74,6 @@ def _reasons(answers: Sequence[Answer]) -> str:
     told = "; ".join(f"{pool.name}: it {placement.reason}" for pool, placement in ordered[:_MOST_REASONS])
     left = len(ordered) - _MOST_REASONS
     return f"{told}; and {left} more" if left > 0 else told
-
-
-def _remedy(pod: PodTemplate, nearest: Answer, stack: Stack) -> str:
-    """Return what to change, for the pool that needs least."""
-    pool, refusal = nearest[0], nearest[1].refusal
-    match refusal:
-        case Untolerated(taint=taint):
-            return f"tolerate {taint}, if the pod belongs on {pool.name}"
-        case Unlabelled():
-            return _relabelled(pool, refusal)
-        case Elsewhere():
-            return f"give {pool.name} a subnet in the volume's zone, or make the volume where the pool is"
-        case OverLimit(resource=resource, needed=needed):
-            return f"raise the limit of {pool.name} to {amount(resource, needed)} at least"
-        case TooLarge(resource=resource, room=room) if room and not resources.is_gpu(resource):
-            return f"ask for at most {amount(resource, room)}, or {_bigger(pod, pool, stack)}"
-    return _bigger(pod, pool, stack)
-
-
-def _relabelled(pool: Pool, refusal: Unlabelled) -> str:
-    key = refusal.wish.key
-    if refusal.offered:
-        return f"require {key}={' or '.join(refusal.offered)}, as nodes of {pool.name} have it, or add a pool"
-    return f"give {pool.name} the label {key}, or do not require it"
-
-
-def _bigger(pod: PodTemplate, pool: Pool, stack: Stack) -> str:
-    found = cheapest(stack.places.demand(pod))
-    if found is None:
-        return "ask for less: no instance type with GPUs has that much"
-    price = "" if found.usd_per_hour is None else f" (${found.usd_per_hour:.3f}/h)"
-    return f"let {pool.name} buy {found.instance.name}{price}, the cheapest type with room for it"
 
 
 _GREEDY = examples.container(resources={"limits": {resources.GPU: "1", "cpu": "4", "memory": "48Gi"}})
