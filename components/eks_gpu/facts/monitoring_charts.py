@@ -12,7 +12,9 @@ SOURCE = (
     "user guide, Amazon CloudWatch Observability add-on (NVIDIA GPU metrics by its own DCGM exporter); Datadog, New "
     "Relic, Dynatrace, Splunk and Grafana documentation of their Kubernetes charts; VictoriaMetrics/helm-charts "
     "victoria-metrics-k8s-stack values.yaml (disable_prometheus_converter false, vmagent selectAllByDefault true); "
-    "NVIDIA/gpu-operator assets/state-dcgm-exporter/0400_service.yaml (prometheus.io/scrape true)"
+    "bitnami/charts kube-prometheus (crds); open-telemetry/opentelemetry-helm-charts opentelemetry-kube-stack "
+    "values.yaml (crds.installPrometheus true); NVIDIA/gpu-operator assets/state-dcgm-exporter/0400_service.yaml "
+    "(annotation prometheus.io/scrape true)"
 )
 CHECKED = "2026-11-21"
 
@@ -23,7 +25,15 @@ VICTORIA_STACK = "victoria-metrics-k8s-stack"
 """Its operator converts ServiceMonitors, PodMonitors and PrometheusRules, and its agent selects all of them."""
 PROMETHEUS_CHARTS: frozenset[str] = frozenset({OPERATOR_STACK, PLAIN_CHART, VICTORIA_STACK})
 DEFINITIONS_CHARTS: frozenset[str] = frozenset(
-    {OPERATOR_STACK, "prometheus-operator-crds", "prometheus-operator", VICTORIA_STACK}
+    {
+        OPERATOR_STACK,
+        VICTORIA_STACK,
+        "kube-prometheus",
+        "opentelemetry-kube-stack",
+        "prometheus-operator",
+        "prometheus-operator-crds",
+        "rancher-monitoring-crd",
+    }
 )
 """Charts that bring the kinds ServiceMonitor and PrometheusRule."""
 

@@ -12,6 +12,7 @@ from eks_gpu.planning.unknown import UNKNOWN
 from eks_gpu_policies import charts, tokens
 from eks_gpu_policies.coverage import unseen
 from eks_gpu_policies.program import once
+from eks_gpu_policies.readers.cluster import brings_unseen
 from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.stack import Stack
 
@@ -19,6 +20,7 @@ SERVICE_MONITOR: Final = "serviceMonitor"
 POD_MONITOR: Final = "podMonitor"
 """What a Prometheus calls the two kinds, where it says which of them it selects."""
 
+_UNSEEN: Final = "it may be what is missing"
 _OTHERS: Final = "additionalAlertManagerConfigs"
 _ENDPOINTS: Final = "alertingEndpoints"
 
@@ -156,9 +158,12 @@ def watched_elsewhere(stack: Stack) -> bool:
 
 @once
 def unclear_parts(stack: Stack) -> tuple[NotKnown, ...]:
-    """Return what is not known about charts and files of which nobody can tell what they install."""
+    """Return what is not known about charts, files and repositories of which nobody can tell what they install."""
     files = (what for what in unseen(stack) if stack.by_urn[what.source].type in tokens.YAML_FILES)
-    return (*charts.unclear(stack), *files)
+    found = (*charts.unclear(stack), *files)
+    if found or not brings_unseen(stack):
+        return found
+    return (NotKnown(stack.whole.urn, "what comes from repositories and charts of its own", _UNSEEN),)
 
 
 @once

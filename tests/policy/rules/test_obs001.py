@@ -156,6 +156,12 @@ def test_a_chart_that_is_not_known_is_left_open() -> None:
     assert left_open(judge(odd, prometheus())) == ["chart"]
 
 
+def test_what_a_repository_brings_may_be_what_is_missing() -> None:
+    argo = examples.release("argo", "argo-cd", "8.0.0")
+    assert left_open(judge(argo, **NAMED)) == ["what comes from repositories and charts of its own"]
+    assert left_open(judge(argo, operator(), prometheus())) == ["what comes from repositories and charts of its own"]
+
+
 def test_a_file_of_manifests_may_hold_whatever_is_missing() -> None:
     file = examples.resource("kubernetes:yaml/v2:ConfigFile", "rest", {"file": "monitoring.yaml"})
     for found in ((file,), (file, prometheus()), (file, operator(), prometheus())):

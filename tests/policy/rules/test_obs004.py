@@ -118,6 +118,13 @@ def test_the_agent_of_victoria_metrics_selects_everything() -> None:
     assert passes(judge("OBS004", stack, monitor()))
 
 
+def test_what_a_repository_brings_may_bring_the_kind() -> None:
+    argo = examples.release("argo", "argo-cd", "8.0.0")
+    assert left_open(judge("OBS004", CLUSTER, argo, monitor())) == [
+        "what comes from repositories and charts of its own"
+    ]
+
+
 def test_m07_a_monitor_of_pods_has_a_selector_of_its_own() -> None:
     metadata = {"name": "gpus", "labels": {"team": "ml"}}
     spec = {"selector": {"matchLabels": {"app": "dcgm-exporter"}}, "podMetricsEndpoints": [{"port": "metrics"}]}
