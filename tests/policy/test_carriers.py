@@ -151,3 +151,9 @@ def test_what_a_workflow_says_of_all_its_pods_holds_for_each_step() -> None:
     assert [item.key for item in need(second.tolerations)] == ["team"]
     (volume,) = need(second.volumes)
     assert volume.claim == "out"
+
+
+def test_the_sidecars_of_a_step_are_containers_of_its_pod() -> None:
+    step = {"name": "train", "container": {"image": "x:1"}, "sidecars": [{"name": "db", "image": "y:1"}]}
+    (pod,) = Stack((carrier("argoproj.io/v1alpha1:Workflow", {"templates": [step]}),)).pods
+    assert [container.name for container in need(pod.containers)] == ["container", "db"]

@@ -124,7 +124,7 @@ def _hidden(place: View) -> Iterator[Template]:
 _ON_THE_WAY: Final = ("jobTemplate", "template", "spec", "containers")
 
 
-# --- Argo: a step has one container, under a name of its own --------------------------------------------------------
+# --- Argo: a step has one container of its own, and sidecars ---------------------------------------------------------
 
 
 def _steps(spec: View) -> Iterator[Template]:
@@ -144,7 +144,7 @@ _FOR_EVERY_STEP: Final = ("nodeSelector", "tolerations", "affinity")
 
 
 def _step(workflow: View, step: View, key: str) -> View:
-    """Return a step as the spec of a pod: its one container, and what the workflow says of all its pods."""
+    """Return a step as the spec of a pod: its container with its sidecars, and what the workflow says of all pods."""
     data = _plain(step)
     for shared in _FOR_EVERY_STEP:
         if shared not in data and workflow[shared].data is not None:
@@ -153,7 +153,7 @@ def _step(workflow: View, step: View, key: str) -> View:
         *(item.data for place in (workflow["volumes"], step["volumes"]) for item in _items(place)),
         *(_claimed(claim) for claim in _items(workflow["volumeClaimTemplates"])),
     ]
-    data["containers"] = [{"name": key, **_plain(step[key])}]
+    data["containers"] = [{"name": key, **_plain(step[key])}, *(item.data for item in _items(step["sidecars"]))]
     return View(data, step.source, step.path)
 
 
