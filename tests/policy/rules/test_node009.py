@@ -96,6 +96,13 @@ def test_n08_pods_elsewhere_do_not_speak_for_the_pool() -> None:
     assert passes(judge("NODE009", CLASS, TWO, elsewhere))
 
 
+def test_n08_a_pod_of_which_nobody_knows_where_it_lands_may_speak_for_the_pool() -> None:
+    wide, path = pool("g5.2xlarge", "g6e.2xlarge"), "spec.template.spec.nodeSelector"
+    assert left_open(judge("NODE009", CLASS, wide, unknown(examples.deployment(nodeSelector={"team": "maps"}), path)))
+    cpu_only = examples.deployment(examples.container(resources={}), nodeSelector={"team": "maps"})
+    assert "very different memory" in complaint(judge("NODE009", CLASS, wide, unknown(cpu_only, path)))
+
+
 def test_the_names_of_many_pods_are_counted() -> None:
     pods = [examples.deployment(name=f"llm-{n}") for n in range(5)]
     assert "nothing in llm-0, llm-1, llm-2 and 2 more says" in complaint(judge("NODE009", CLASS, TWO, *pods))

@@ -66,6 +66,8 @@ def _relabelled(pool: Pool, refusal: Unlabelled) -> str:
         return f"require {key}={some(refusal.offered, 'or')}, as nodes of {name} have it, or add a pool"
     if _is_others(key, pool):
         return f"require a label that nodes of {name} have: only {_MAKERS[pool.kind]} {key}"
+    if key.partition("/")[0] in _OF_KARPENTER:
+        return f"require a label that Karpenter gives to nodes: it has none that is called {key}"
     return f"give {name} the label {key}, or do not require it"
 
 

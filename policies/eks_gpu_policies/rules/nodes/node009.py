@@ -87,13 +87,23 @@ def _spread(pool: Pool, stack: Stack) -> Iterator[Outcome]:
     memories = sorted(memory for _, memory in _models(pool.gpu_types))
     if memories[-1] < _WIDE * memories[0]:
         return
+    unclear = _may_lodge(pool, stack)
     if stack.options.manifests_only:
         yield Undecided("GPU pods", "which pods land on the pool is not among these manifests")
+    elif unclear is not None:
+        yield undecided(unclear)
     else:
         yield Problem(
             f"has GPUs of very different memory ({_listed(pool.gpu_types)}): what fits the largest fails on the "
             "smallest, and which one comes is chance"
         )
+
+
+def _may_lodge(pool: Pool, stack: Stack) -> NotKnown | None:
+    """Return what would have to be known to tell that no GPU pod is let onto a pool."""
+    pods = (pod for pod in stack.pods if attempt(_asks_gpu, pod) is not False)
+    answers = (stack.places.lets_on(pod, pool) for pod in pods)
+    return next((answer for answer in answers if isinstance(answer, NotKnown)), None)
 
 
 def _models(types: Iterable[InstanceType]) -> frozenset[tuple[str, int]]:

@@ -67,6 +67,13 @@ def test_n04_nobody_is_told_to_set_a_label_of_karpenters(kind: PoolKind, who: st
     )
 
 
+def test_n04_a_label_of_karpenters_that_does_not_exist_is_given_to_no_pool() -> None:
+    asking = pod(selector=from_labels({"karpenter.k8s.aws/instance-gpu-model": "a10g"}))
+    assert advice(asking, pool()) == (
+        "require a label that Karpenter gives to nodes: it has none that is called karpenter.k8s.aws/instance-gpu-model"
+    )
+
+
 def test_n04_what_is_excluded_is_not_required() -> None:
     other = pod(affinity=((Requirement(labels.GPU_TYPE, "NotIn", ("a10g",)),),))
     assert advice(other, pool(labels={labels.GPU_TYPE: "a10g"})) == (
