@@ -106,6 +106,10 @@ def _may_lodge(pool: Pool, stack: Stack) -> NotKnown | None:
     return next((answer for answer in answers if isinstance(answer, NotKnown)), None)
 
 
+def _asks_gpu(pod: PodTemplate) -> bool:
+    return pod.asks_gpu
+
+
 def _models(types: Iterable[InstanceType]) -> frozenset[tuple[str, int]]:
     """Return the GPU models of some types; a type that has part of a GPU advertises none, and serves nobody."""
     return frozenset(kind.gpu_model for kind in types if kind.gpu_count)
