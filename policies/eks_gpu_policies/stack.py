@@ -126,7 +126,7 @@ class Stack(Program):
 
     def may_land(self, pod: PodTemplate, pool: Pool) -> bool:
         """Return whether taints and labels are known to let a pod onto a pool."""
-        return self.places.lets_on(pod, pool) is True
+        return self.places.lets_on(pod, pool)
 
     def landing(self, pod: PodTemplate) -> tuple[Pool, ...]:
         """Return the pools whose taints and labels are known to let a pod onto a GPU node of theirs."""

@@ -102,7 +102,7 @@ def _spread(pool: Pool, stack: Stack) -> Iterator[Outcome]:
 def _may_lodge(pool: Pool, stack: Stack) -> NotKnown | None:
     """Return what would have to be known to tell that no GPU pod is let onto a pool."""
     pods = (pod for pod in stack.pods if attempt(_asks_gpu, pod) is not False)
-    answers = (stack.places.lets_on(pod, pool) for pod in pods)
+    answers = (attempt(stack.places.lets_in, pod, pool) for pod in pods)
     return next((answer for answer in answers if isinstance(answer, NotKnown)), None)
 
 
