@@ -136,7 +136,7 @@ def reach(pool: Pool, instance: InstanceType, daemons: tuple[Daemon, ...], aroun
         arrived,
         {key: value for key, value in need(labelled.labels).items() if key not in need(pool.labels)},
     )
-    if perhaps or _is_open(node) or any(map(_unknown_parts, wanted)):
+    if perhaps or _is_open(node) or any(_own_doubts(daemon, node) for daemon in wanted):
         hoped = replace(node, labels={**dict.fromkeys(perhaps, "true"), **need(node.labels)})
         at_most, labelled = _settled(hoped, wanted, hopeful=True)
     doubt = next(iter(perhaps.values()), None)
@@ -202,12 +202,16 @@ def _welcome(daemon: Daemon, node: Pool, space: Space, somehow: frozenset[str]) 
     """
     if daemon.doubt is not None:
         return None
-    untolerated = attempt(lambda: consents_of(daemon.template).untolerated(need(node.taints)))
+    untolerated = _untolerated(daemon, node)
     if isinstance(untolerated, Taint):
         return False
     chosen = _chosen(daemon.template, space, need(node.labels), somehow)
     certain = untolerated is None and not _unknown_parts(daemon)
     return chosen if certain or chosen is False else None
+
+
+def _untolerated(daemon: Daemon, node: Pool) -> Taint | NotKnown | None:
+    return attempt(lambda: consents_of(daemon.template).untolerated(need(node.taints)))
 
 
 def _chosen(template: PodTemplate, space: Space, said: Mapping[str, str], somehow: frozenset[str]) -> bool | None:
@@ -230,9 +234,15 @@ def _met(wish: Wish, space: Space, said: Mapping[str, str]) -> bool | None:
 
 def _doubt(daemon: Daemon, node: Pool) -> NotKnown | None:
     """Return what is not known about a DaemonSet itself."""
-    own = next(iter(_unknown_parts(daemon)), None)
+    own = next(iter(_own_doubts(daemon, node)), None)
     parts = (node.requirements, node.capacity_types, node.zones)
     return own or next((part for part in parts if isinstance(part, NotKnown)), None)
+
+
+def _own_doubts(daemon: Daemon, node: Pool) -> tuple[NotKnown, ...]:
+    """Return what is not known about a DaemonSet, and whether it tolerates the taints of a node."""
+    untolerated = _untolerated(daemon, node)
+    return (*_unknown_parts(daemon), *((untolerated,) if isinstance(untolerated, NotKnown) else ()))
 
 
 def _unknown_parts(daemon: Daemon) -> tuple[NotKnown, ...]:
@@ -279,7 +289,7 @@ def _labelled_by_operator(node: Pool, daemons: tuple[Daemon, ...]) -> Pool:
 
 
 def _obstacle(daemon: Daemon, node: Pool) -> Obstacle:
-    taint = attempt(lambda: consents_of(daemon.template).untolerated(need(node.taints)))
+    taint = _untolerated(daemon, node)
     if isinstance(taint, Taint):
         fits = _chosen(daemon.template, Space(node), need(node.labels), frozenset())
         return Obstacle(taint, f"does not tolerate the taint {taint}", wanted=fits is not False)

@@ -26,7 +26,6 @@ from eks_gpu_policies.resource import Resource
 T = TypeVar("T")
 
 _ADD_ON_VALUES: Final = "configurationValues"
-_FILES: Final = "valueYamlFiles"
 _VERSION: Final = re.compile(r"v?(\d+(?:\.\d+)*)")
 
 
@@ -68,20 +67,18 @@ def _chart_name(resource: Resource) -> str | None:
 def chart_values(resource: Resource, chart: ChartDaemons) -> View:
     """Return the values that a release or add-on runs with: those it is given over the chart's own."""
     given = _given(resource)
-    defaults = chart.defaults if _was_read(resource, chart) else _unknown(chart.defaults)
+    # What is not said where files of values speak as well is not known either.
+    defaults = chart.defaults if _was_read(resource, chart) and not given.partial else _unknown(chart.defaults)
     nulls = tokens.whole(resource.type) != tokens.HELM_RELEASE or resource.view["allowNullValues"].boolean() is True
     values = joined(defaults, {} if given.data is None else given.data, nulls=nulls)
     return View(values, resource.urn, given.path)
 
 
 def _given(resource: Resource) -> View:
-    """Return the values that a release or add-on is given; not known where files say them as well."""
+    """Return the values that a release or add-on is given."""
     if tokens.whole(resource.type) in tokens.ADD_ONS:
         return _add_on_values(resource.view[_ADD_ON_VALUES])
-    place = charts.values(resource)
-    if resource.view[_FILES].exists and (resource.view[_FILES].data is UNKNOWN or resource.view[_FILES].items()):
-        return View(UNKNOWN, resource.urn, _FILES)
-    return place
+    return charts.values(resource)
 
 
 def _add_on_values(place: View) -> View:
@@ -115,10 +112,13 @@ def _was_read(resource: Resource, chart: ChartDaemons) -> bool:
 
 
 def _unknown(defaults: object) -> object:
-    """Return defaults of the same shape of which no value is known."""
+    """Return defaults of the same shape of which no value is known but what they request, which is always little."""
     if isinstance(defaults, Mapping) and defaults:
-        return {key: _unknown(value) for key, value in defaults.items()}
+        return {key: value if key == _RESOURCES else _unknown(value) for key, value in defaults.items()}
     return UNKNOWN
+
+
+_RESOURCES: Final = "resources"
 
 
 def _of_chart(resource: Resource, chart: ChartDaemons) -> Iterator[Daemon]:

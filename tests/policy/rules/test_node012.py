@@ -163,9 +163,10 @@ def test_a_queue_that_is_elsewhere_leaves_it_open() -> None:
 
 
 def test_values_in_files_leave_it_open() -> None:
-    assert left_open(judge("NODE012", SPOT, changed(karpenter(""), "valueYamlFiles", ["karpenter.yaml"]))) == [
-        "valueYamlFiles"
-    ]
+    files = changed(changed(karpenter(), "values", None), "valueYamlFiles", ["karpenter.yaml"])
+    assert left_open(judge("NODE012", SPOT, files)) == ["values.settings"]
+    emptied = changed(karpenter(""), "valueYamlFiles", ["karpenter.yaml"])
+    assert "interruptionQueue is empty" in complaint(judge("NODE012", SPOT, emptied))
 
 
 def test_a_pattern_that_is_not_known_leaves_it_open() -> None:

@@ -291,6 +291,21 @@ def test_values_from_files_are_left_open() -> None:
     assert left_open(judge(RULE, cluster(), changed(plugin(), "valueYamlFiles", ["values.yaml"]), pool(GPU)))
 
 
+def test_what_is_said_beside_files_of_values_goes_before_them() -> None:
+    exporter = chart(DCGM_EXPORTER.name, DCGM_EXPORTER.version, tolerations=[], nodeSelector={}, affinity={})
+    beside = changed(exporter, "valueYamlFiles", ["values.yaml"])
+    assert "its GPUs are measured by nobody" in complaint(judge(RULE, cluster(), beside, pool(GPU)))
+
+
+def test_what_a_daemon_set_asks_for_may_be_what_the_taint_lets_on() -> None:
+    box = {"name": "x", "image": "nvcr.io/nvidia/k8s/dcgm-exporter:4.2.3", "resources": {"requests": UNKNOWN}}
+    agent = daemon_set("agent", "x:1", containers=[box])
+    path = "spec.template.spec.containers[0].resources.requests"
+    assert left_open(judge(RULE, cluster(), agent, pool(GPU))) == [path]
+    assert passes(judge(RULE, cluster(), agent, pool()))
+    assert "does not tolerate the taint team" in complaint(judge(RULE, cluster(), agent, pool(DEDICATED)))
+
+
 def test_a_version_after_those_that_were_read_is_left_open() -> None:
     later = examples.release("plugin", NVIDIA_DEVICE_PLUGIN.name, "0.21.0")
     assert left_open(judge(RULE, cluster(), later, pool(GPU)))

@@ -70,9 +70,6 @@ def _check(_whole: Whole, stack: Stack) -> Iterator[Outcome]:
 def _release(release: Resource, stack: Stack) -> Iterator[Outcome]:
     place = karpenter.queue_setting(release)
     if not place.exists or place.data == "":
-        if release.view["valueYamlFiles"].exists:
-            yield Undecided("valueYamlFiles", "files of values are not read")
-            return
         bought = " and ".join(sorted(_capacity(stack)))
         yield Problem(
             f"settings.interruptionQueue is empty although pools buy {bought} capacity: nodes vanish with their pods "
