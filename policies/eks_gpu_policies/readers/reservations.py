@@ -155,11 +155,8 @@ class Placement:
 
 
 def placement_of(pool: Pool, program: Program) -> Placement | None:
-    """Return the placement group of a pool's nodes; raise ``NotKnownError`` when its template is not known."""
-    urn = need(pool.template)
-    if urn is None:
-        return None
-    template = program.by_urn[urn]
+    """Return the placement group that a pool's launch template or EC2NodeClass names; None where it names none."""
+    template = program.by_urn[need(pool.template) or ""]
     by_class = pool.kind is PoolKind.NODE_POOL
     prop = "spec" if by_class else "placement"
     place = template.view.at("spec", "placementGroupSelector") if by_class else template.view["placement"]

@@ -21,13 +21,10 @@ _ITSELF: Final = ("sourceSecurityGroupId", "referencedSecurityGroupId")
 def node_groups_of(pool: Pool, program: Program) -> tuple[Resource, ...] | None:
     """Return the security groups of a pool's nodes; None for the cluster's own, which lets its members talk.
 
-    EKS adds the cluster's group where a launch template names none. Raises ``NotKnownError`` when a group is not in
-    the stack.
+    EKS adds the cluster's group where a launch template names none. The pool has a launch template or EC2NodeClass.
+    Raises ``NotKnownError`` when a group is not in the stack.
     """
-    urn = need(pool.template)
-    if urn is None:
-        return None
-    template = program.by_urn[urn]
+    template = program.by_urn[need(pool.template) or ""]
     props = ("spec",) if pool.kind is PoolKind.NODE_POOL else ("networkInterfaces", "vpcSecurityGroupIds")
     if any(program.computed_from(template, prop, *tokens.CLUSTERS) for prop in props):
         return None

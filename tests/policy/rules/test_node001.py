@@ -140,6 +140,14 @@ def test_an_unknown_size_is_left_open() -> None:
     assert left_open(report) == ["blockDeviceMappings[0].ebs.volumeSize"]
 
 
+def test_a_volume_as_large_as_its_snapshot_is_left_open_and_its_encryption_judged() -> None:
+    restored = examples.volume(snapshotId="snap-0123")
+    del restored["ebs"]["volumeSize"]  # type: ignore[attr-defined]  # a mapping
+    assert left_open(judge("NODE001", *group(restored))) == ["volumeSize"]
+    open_one = {**restored, "ebs": {"snapshotId": "snap-0123"}}
+    assert complaint(judge("NODE001", *group(open_one))) == "does not encrypt /dev/xvda"
+
+
 def test_a_clause_known_to_fail_fails_beside_an_unknown_one() -> None:
     template = unknown(
         examples.launch_template(blockDeviceMappings=[examples.volume(encrypted="false")]),

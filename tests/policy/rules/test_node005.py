@@ -158,6 +158,16 @@ def test_n04_images_that_mark_their_nodes_need_no_label_for_it(version: str | No
         assert complaint(report) == "lacks the label nvidia.com/gpu.present, which the pool whole has"
 
 
+def test_n04_auto_mode_finds_its_gpu_nodes_without_a_label() -> None:
+    whole = group("whole", pool_labels("a10g", "inference"))
+    reference = {"group": labels.EKS_AUTO_DOMAIN, "kind": "NodeClass", "name": "default"}
+    auto = changed(examples.node_pool(), "spec.template.spec.nodeClassRef", reference)
+    unmarked = changed(auto, "spec.template.metadata.labels", without(labels.GPU_PRESENT))
+    assert passes(judge("NODE005", whole, unmarked))
+    nameless = changed(auto, "spec.template.metadata.labels", without(labels.WORKLOAD))
+    assert complaint(judge("NODE005", whole, nameless)) == "lacks the label workload, which the pool whole has"
+
+
 def test_an_image_that_is_not_known_leaves_open_whether_it_marks_its_nodes() -> None:
     whole = group("whole", pool_labels("a10g", "inference"), version="1.35")
     bare = unknown(group("bare", without(labels.GPU_PRESENT)), "amiType")

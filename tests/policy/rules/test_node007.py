@@ -40,6 +40,10 @@ def test_n07_an_nvidia_image_passes(name: str) -> None:
     assert passes(judge("NODE007", *group(amiType=name)))
 
 
+def test_an_nvidia_image_that_nobody_knows_yet_passes() -> None:
+    assert passes(judge("NODE007", *group(amiType="AL2025_x86_64_NVIDIA")))
+
+
 @pytest.mark.parametrize("name", ["AL2023_x86_64_STANDARD", "BOTTLEROCKET_x86_64", "AL2023_x86_64_NEURON"])
 def test_n07_an_image_without_the_driver_fails(name: str) -> None:
     assert complaint(judge("NODE007", *group(amiType=name))) == (

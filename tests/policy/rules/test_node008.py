@@ -6,8 +6,12 @@ import pytest
 
 from eks_gpu.facts import labels, resources
 from eks_gpu_policies import examples, tokens
+from eks_gpu_policies.engine import evaluate
+from eks_gpu_policies.options import Options
 from eks_gpu_policies.resource import Resource
-from tests.support.judging import changed, complaint, judge, left_open, not_concerned, passes, unknown
+from eks_gpu_policies.rule import Environment
+from eks_gpu_policies.rules import BY_ID
+from tests.support.judging import TODAY, changed, complaint, judge, left_open, not_concerned, passes, unknown
 
 TEMPLATE = examples.launch_template()
 
@@ -116,6 +120,24 @@ def test_n08_fractions_of_a_gpu_need_an_overlay_where_karpenter_buys() -> None:
         assert not passes(judge("NODE008", nodes, useless))
     assert passes(judge("NODE008", examples.node_pool(types=("g6f.xlarge", "g6.xlarge"))))
     assert passes(judge("NODE008", *group("g6f.xlarge")))
+
+
+def test_n08_manifests_without_an_overlay_leave_open_whether_there_is_one() -> None:
+    nodes = examples.node_pool(types=("g6f.xlarge",))
+    report = evaluate(
+        (nodes,),
+        environment=Environment.PROD,
+        rules=(BY_ID["NODE008"],),
+        today=TODAY,
+        options=Options(manifests_only=True),
+    )
+    assert left_open(report) == ["NodeOverlay"]
+
+
+@pytest.mark.parametrize("path", ["spec.template.spec.taints", "spec.template.metadata.labels", "spec.limits"])
+def test_n08_a_mark_is_found_beside_others_that_are_not_known(path: str) -> None:
+    nodes = unknown(pool(required(labels.INSTANCE_FAMILY, "m7i")), path)
+    assert "is marked as a GPU pool" in complaint(judge("NODE008", nodes))
 
 
 def test_a_pool_of_anything_is_another_rules_business() -> None:

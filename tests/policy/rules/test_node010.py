@@ -182,6 +182,30 @@ def test_n11_a_group_launched_into_a_block_says_so() -> None:
     assert "without the capacity type CAPACITY_BLOCK" in complaint(judge("NODE010", *group(block)))
 
 
+@pytest.mark.parametrize(("market", "passed"), [("capacity-block", True), ("spot", False), (None, False)])
+def test_n11_a_group_of_ones_own_that_is_launched_into_a_block_names_its_market(
+    market: str | None, passed: bool
+) -> None:
+    block = examples.resource(tokens.CAPACITY_BLOCK, "block", {"capacityBlockOfferingId": "cb-1"})
+    options = None if market is None else {"marketType": market}
+    said = {"instanceMarketOptions": options, "instanceType": "p5.48xlarge", "userData": None}
+    _, template, subnet, _ = group(block, template=said)
+    props = {
+        "launchTemplate": {"id": "lt-1", "version": "1"},
+        "tags": [{"key": "kubernetes.io/cluster/ml", "value": "owned", "propagateAtLaunch": True}],
+        "vpcZoneIdentifiers": ["subnet-a"],
+        "maxSize": 2,
+    }
+    own = examples.resource(
+        tokens.AUTO_SCALING_GROUP, "own", props, launchTemplate=(template,), vpcZoneIdentifiers=(subnet,)
+    )
+    report = judge("NODE010", block, template, subnet, own)
+    if passed:
+        assert passes(report)
+    else:
+        assert complaint(report) == "is launched into the capacity block block without the market capacity-block"
+
+
 def test_n11_a_placement_group_that_the_reservation_was_made_in_passes() -> None:
     inside = reservation(group=CLUSTER)
     placed = {"placement": {"groupName": "together"}}
@@ -266,6 +290,8 @@ def test_subnets_that_are_looked_up_leave_the_zone_open() -> None:
     loose = examples.node_group(others[1], "train", instanceTypes=["p5.48xlarge"], subnetIds=["subnet-0123"])
     assert left_open(judge("NODE010", *others, loose)) == ["subnetIds[0]"]
     assert nodes.name == loose.name
+    nowhere = examples.node_group(others[1], "train", instanceTypes=["p5.48xlarge"])
+    assert passes(judge("NODE010", *others, nowhere))
 
 
 def test_an_unknown_type_is_left_open_and_the_rest_is_judged() -> None:

@@ -41,6 +41,17 @@ def test_a_launch_template_that_says_nothing_is_judged_by_its_image() -> None:
     assert complaint(old) == "does not set httpTokens, and AL2 images do not demand a token"
 
 
+def test_a_launch_template_of_several_groups_is_judged_by_each_image_that_is_known() -> None:
+    template = examples.launch_template(metadataOptions=None)
+    unclear = unknown(examples.node_group(template, "unclear"), "amiType")
+    assert left_open(judge("SEC001", template, unclear)) == ["metadataOptions.httpTokens"]
+    sound = examples.node_group(template, "sound")
+    old = examples.node_group(template, "old", amiType="AL2_x86_64_GPU")
+    older = examples.node_group(template, "older", amiType="AL2_x86_64")
+    report = judge("SEC001", template, unclear, sound, old, older)
+    assert complaint(report) == "does not set httpTokens, and AL2 images do not demand a token"
+
+
 def test_a_launch_template_that_nobody_uses_and_says_nothing_is_left_open() -> None:
     assert left_open(judge("SEC001", examples.launch_template(metadataOptions=None))) == ["metadataOptions.httpTokens"]
 

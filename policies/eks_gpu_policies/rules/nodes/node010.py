@@ -97,15 +97,14 @@ def _target(pool: Pool, stack: Stack) -> Iterator[Outcome]:
 def _markets(pool: Pool, target: Target, stack: Stack) -> Iterator[Outcome]:
     """Judge whether nodes that are launched into a capacity block ask for its market."""
     blocks = [item.name for item in target.reservations if item.is_block]
-    template = stack.template(pool)
-    if not blocks or not target.exclusive or template is None:
+    if not blocks or not target.exclusive:
         return
     said = stack.by_urn[pool.urn].view["capacityType"].text()
     if pool.kind is PoolKind.NODE_GROUP and said != _BLOCK:
         yield Problem(
             f"is launched into the capacity block {blocks[0]} without the capacity type {_BLOCK}", fix=_BLOCKS
         )
-    elif pool.kind is PoolKind.SELF_MANAGED and _market(template) != _MARKET:
+    elif pool.kind is PoolKind.SELF_MANAGED and _market(used_by(pool, stack)) != _MARKET:
         yield Problem(f"is launched into the capacity block {blocks[0]} without the market {_MARKET}", fix=_BLOCKS)
 
 
@@ -118,8 +117,7 @@ def _placement(pool: Pool, target: Target, stack: Stack) -> Iterator[Outcome]:
             yield _apart(group, f"the reservation {reservation.name}")
     if target.looked_up is None:
         return
-    template = stack.template(pool)
-    if group.group is not None or (template is not None and _market(template) == _MARKET):
+    if group.group is not None or _market(used_by(pool, stack)) == _MARKET:
         yield _apart(group, "the reservation")
     else:
         yield undecided(group.place.not_known("whether the reservation was made in the placement group"))
