@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from eks_gpu.planning.unknown import UNKNOWN
 from eks_gpu_policies import charts, examples
+from eks_gpu_policies.program import Program
 
 
 @pytest.mark.parametrize(
@@ -28,3 +30,14 @@ def test_a_chart_is_known_wherever_it_comes_from(chart: str) -> None:
 @pytest.mark.parametrize("chart", ["k8s-device-plugin-2", "chart-1.0", "tgz"])
 def test_names_that_look_like_versions_are_names(chart: str) -> None:
     assert charts.name(examples.release("release", chart, None)) == chart
+
+
+def test_releases_are_found_by_their_charts_in_the_order_of_the_program() -> None:
+    named = [("b", "karpenter"), ("a", "gpu-operator"), ("c", "karpenter"), ("d", "other")]
+    unclear = examples.release("e", UNKNOWN, None)
+    program = Program((*(examples.release(name, chart, None) for name, chart in named), unclear))
+    found = charts.releases(program, "gpu-operator", "karpenter")
+    assert [release.name for release in found] == ["b", "a", "c"]
+    assert [release.name for release in charts.releases(program, "other")] == ["d"]
+    assert charts.releases(program, "unheard-of") == ()
+    assert [what.source for what in charts.unclear(program)] == [unclear.urn]

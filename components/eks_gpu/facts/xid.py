@@ -6,12 +6,10 @@ other class claims.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from pathlib import Path
 from types import MappingProxyType
 
 SOURCE = (
@@ -22,7 +20,7 @@ SOURCE = (
 )
 CHECKED = "2026-11-21"
 
-_TABLE = Path(__file__).with_name("xid.csv")
+_TABLE = "xid.csv"
 
 
 class XidClass(StrEnum):
@@ -54,7 +52,11 @@ class Xid:
 @cache
 def table() -> Mapping[int, Xid]:
     """Return every classified XID by its number, read once from the package's ``xid.csv``."""
-    text = _TABLE.read_text(encoding="utf-8")
+    # Most who import a class of errors never read the table.
+    import csv  # noqa: PLC0415
+    from pathlib import Path  # noqa: PLC0415
+
+    text = Path(__file__).with_name(_TABLE).read_text(encoding="utf-8")
     xids = (
         Xid(int(row["id"]), row["name"], XidClass(row["class"]), row["action"], row["eks_node_repair"] == "1")
         for row in csv.DictReader(text.splitlines())

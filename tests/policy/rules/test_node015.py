@@ -67,6 +67,27 @@ def test_n09_a_pool_that_does_not_depend_on_karpenter_fails() -> None:
     ]
 
 
+def test_n09_each_cluster_of_a_stack_has_a_karpenter_of_its_own() -> None:
+    def copied(resource: Resource) -> Resource:
+        return dataclasses.replace(
+            resource,
+            urn=f"{resource.urn}-2",
+            name=f"{resource.name}-2",
+            dependencies=frozenset(f"{urn}-2" for urn in resource.dependencies),
+            property_dependencies={
+                key: frozenset(f"{urn}-2" for urn in urns) for key, urns in resource.property_dependencies.items()
+            },
+        )
+
+    first = (POOL, CLASS, RELEASE, *BELOW)
+    second = tuple(map(copied, first))
+    assert passes(judge("NODE015", *first, *second))
+    alone = dataclasses.replace(second[0], dependencies=frozenset({second[1].urn}))
+    free = dataclasses.replace(second[1], dependencies=frozenset())
+    said = messages(judge("NODE015", *first, alone, free, *second[2:]))
+    assert said["p4d-2"][0].startswith("does not depend on Karpenter's release karpenter or karpenter-2")
+
+
 def test_n09_a_class_that_the_pool_was_computed_from_is_before_it() -> None:
     props = {**POOL.props}
     pool = examples.resource(POOL.type, POOL.name, props, spec=(CLASS,))
