@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from eks_gpu.planning.unknown import UNKNOWN
@@ -34,7 +36,7 @@ def test_names_that_look_like_versions_are_names(chart: str) -> None:
 
 def test_releases_are_found_by_their_charts_in_the_order_of_the_program() -> None:
     named = [("b", "karpenter"), ("a", "gpu-operator"), ("c", "karpenter"), ("d", "other")]
-    unclear = examples.release("e", UNKNOWN, None)
+    unclear = dataclasses.replace(examples.release("e", "", None), props={"chart": UNKNOWN})
     program = Program((*(examples.release(name, chart, None) for name, chart in named), unclear))
     found = charts.releases(program, "gpu-operator", "karpenter")
     assert [release.name for release in found] == ["b", "a", "c"]
