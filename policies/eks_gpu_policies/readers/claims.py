@@ -12,6 +12,7 @@ from eks_gpu.planning.pod_template import PodTemplate, PodVolume
 from eks_gpu.planning.reading import NotKnown, NotKnownError, View, attempt, need
 from eks_gpu_policies import tokens
 from eks_gpu_policies.program import Program
+from eks_gpu_policies.readers.persistent_volumes import PersistentVolumes
 from eks_gpu_policies.readers.storage_classes import StorageClasses
 from eks_gpu_policies.resource import Resource
 
@@ -51,6 +52,7 @@ class Storage:
         self._program = program
         self._pods = pods
         self._behind: dict[str, tuple[Resource, ...]] = {}
+        self._volumes = PersistentVolumes(program)
         self.classes = StorageClasses(program)
         """The StorageClasses of the program."""
 
@@ -205,22 +207,17 @@ class Storage:
         return self.class_of(claim)
 
     def volumes_of(self, claim: Claim) -> tuple[Resource, ...]:
-        """Return the PersistentVolumes that a claim names; without a name, those of the class that it names."""
+        """Return the PersistentVolumes that a claim names, or that name it; without a name, those of its class."""
         name = attempt(claim.spec["volumeName"].text)
         if isinstance(name, NotKnown):
             return self._program.computed_from(claim.resource, "spec", tokens.VOLUME)
         if name is not None:
             return self._program.named(tokens.VOLUME, name)
-        return self._volumes_by_class.get(attempt(lambda: claim.class_name), ())
+        return self.kept_for(claim) or self._volumes.of_class(attempt(lambda: claim.class_name))
 
-    @cached_property
-    def _volumes_by_class(self) -> Mapping[object, tuple[Resource, ...]]:
-        found: dict[object, tuple[Resource, ...]] = {}
-        for volume in self._program.of_type(tokens.VOLUME):
-            name = attempt(volume.view.at("spec", "storageClassName").text)
-            if not isinstance(name, NotKnown):
-                found[name or ""] = (*found.get(name or "", ()), volume)
-        return found
+    def kept_for(self, claim: Claim) -> tuple[Resource, ...]:
+        """Return the PersistentVolumes that name a claim as the one they are for."""
+        return () if claim.template else self._volumes.kept_for(claim.metadata)
 
     def file_systems_of(self, claim: Claim) -> tuple[Resource, ...]:
         """Return the EFS file systems of the stack that are known to be behind a claim."""

@@ -32,6 +32,8 @@ _NO_PODS: Final = frozenset({"PodTemplate", "ServingRuntime", "ClusterServingRun
 _COUNTS: Final = ("replicas", "minReplicas")
 _GROUP_SIZE: Final = "size"
 """A LeaderWorkerSet's, under the template of its groups."""
+_PARALLEL: Final = "parallelism"
+"""A Job's, of the pods that work at the same time."""
 _STEP: Final = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
 
 _PAUSE: Final = re.compile(r"(?:^|/)pause(?:-[a-z0-9]+)?(?:[:@]|$)")
@@ -60,6 +62,18 @@ def replicas(pod: PodTemplate, program: Program) -> int:
         if members is not None and pod.owner_kind == "LeaderWorkerSet":
             groups = members
     return max(0, count) * max(1, groups)
+
+
+def at_once(pod: PodTemplate, program: Program) -> int:
+    """Return how many pods of a workload may run at once: those that it keeps, or those of a Job that run in parallel.
+
+    Raises:
+        NotKnownError: the number is not known.
+
+    """
+    way = _on_the_way(program.by_urn[pod.urn].view, pod.path)
+    parallel = (place[_PARALLEL].integer() for place in way)
+    return replicas(pod, program) * max(1, *(1 if said is None else said for said in parallel))
 
 
 def _on_the_way(root: View, path: str) -> list[View]:

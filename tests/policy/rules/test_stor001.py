@@ -30,8 +30,11 @@ def test_s01_a_complete_class_passes(extra: dict[str, object]) -> None:
     [
         ({"provisioningMode": "efs"}, "has provisioningMode efs; the driver knows only efs-ap and s3files-ap"),
         ({"provisioningMode": None}, "has provisioningMode unset"),
-        ({"fileSystemId": None}, "names its file system 0 times"),
-        ({"fileSystemIdConfigRef": "ns/map/key"}, "names its file system 2 times"),
+        ({"fileSystemId": None}, "names no file system; exactly one of fileSystemId,"),
+        (
+            {"fileSystemIdConfigRef": "ns/map/key"},
+            "names its file system by fileSystemId and fileSystemIdConfigRef;",
+        ),
         ({"directoryPerms": None}, "has no directoryPerms"),
         ({"uid": "1000"}, "sets uid without gid"),
         ({"directoryPerms": 700}, "gives the parameter directoryPerms as int; every parameter is a string"),

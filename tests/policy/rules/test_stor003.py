@@ -10,7 +10,7 @@ from eks_gpu.facts import storage
 from eks_gpu.planning.unknown import UNKNOWN
 from eks_gpu_policies import examples, tokens
 from eks_gpu_policies.resource import Resource
-from tests.support.judging import changed, complaint, judge, left_open, messages, not_concerned, passes
+from tests.support.judging import changed, complaint, judge, left_open, messages, not_concerned, passes, unknown
 from tests.support.objects import objects
 
 ONCE = ["ReadWriteOnce"]
@@ -142,7 +142,7 @@ def test_s02_whether_somebody_elses_cluster_has_a_default_class_is_left_open() -
 @pytest.mark.parametrize("mode", ["ReadWriteMany", "ReadOnlyMany"])
 def test_s01_ebs_is_one_nodes(mode: str) -> None:
     assert complaint(judge("STOR003", EBS, claim(modes=[mode]))) == (
-        f"asks {mode} of EBS, whose file systems are one node's: use EFS for sharing"
+        f"asks {mode} of EBS, whose file systems are one node's"
     )
     assert passes(judge("STOR003", EFS, claim(modes=[mode])))
     assert passes(judge("STOR003", EBS, claim(modes=[mode], volumeMode="Block")))
@@ -158,13 +158,21 @@ def mounting(replicas: int | None, kind: str = "kubernetes:apps/v1:Deployment") 
 
 def test_s01_one_volume_on_ebs_is_not_for_several_replicas() -> None:
     assert complaint(judge("STOR003", EBS, claim(), mounting(2))) == (
-        "is one EBS volume for 2 replicas of llm: all but those on its node wait for ever"
+        "is one EBS volume for 2 pods of llm: all but those on its node wait for ever"
     )
     assert passes(judge("STOR003", EBS, claim(), mounting(1)))
     assert passes(judge("STOR003", EBS, claim(), mounting(None)))
     assert passes(judge("STOR003", EFS, claim(modes=MANY), mounting(2)))
     every = complaint(judge("STOR003", EBS, claim(), mounting(None, "kubernetes:apps/v1:DaemonSet")))
-    assert "for every node of llm" in every
+    assert "for a pod on every node of llm" in every
+
+
+def test_s01_pods_of_a_job_that_work_at_the_same_time_are_several() -> None:
+    job = mounting(None, "kubernetes:batch/v1:Job")
+    assert passes(judge("STOR003", EBS, claim(), job))
+    assert passes(judge("STOR003", EBS, claim(), changed(job, "spec.parallelism", 1)))
+    assert "for 4 pods of llm" in complaint(judge("STOR003", EBS, claim(), changed(job, "spec.parallelism", 4)))
+    assert left_open(judge("STOR003", EBS, claim(), unknown(job, "spec.parallelism"))) == ["spec.parallelism"]
 
 
 def test_s01_each_pod_of_a_set_gets_a_volume_of_its_own_by_template() -> None:
@@ -207,14 +215,28 @@ def test_s01_a_volume_and_its_claim_name_the_same_class(theirs: str | None, own:
 @pytest.mark.parametrize(
     ("theirs", "own", "said"),
     [
-        ("", None, 'names the volume models and no class, so that a default class is put in: write ""'),
-        ("manual", None, 'write "manual"'),
+        ("", None, "is for the volume models and names no class, so that a default class is put in, if there is one"),
+        ("manual", None, "is for the volume models and names no class"),
         ("manual", "", 'has the class "" and its volume models has "manual": they never bind'),
         (None, "shared", "they never bind"),
     ],
 )
 def test_s01_different_classes_never_bind(theirs: str | None, own: str | None, said: str) -> None:
     assert said in complaint(judge("STOR003", EFS, volume(theirs), claim(own, volumeName="models")))
+
+
+def test_s01_a_volume_may_say_for_which_claim_it_is() -> None:
+    kept = changed(volume(""), "spec.claimRef", {"name": "models", "namespace": "default"})
+    assert passes(judge("STOR003", kept, claim("")))
+    assert passes(judge("STOR003", changed(kept, "spec.storageClassName", "manual"), claim("manual")))
+    finding = judge("STOR003", kept, claim(None)).findings[0]
+    assert "names no class" in finding.message
+    assert finding.fix == 'set storageClassName "" on the claim, as the volume has it'
+    assert "they never bind" in complaint(judge("STOR003", EFS, kept, claim("shared")))
+    elsewhere = changed(claim(""), "metadata", {"name": "models", "namespace": "ml"})
+    assert passes(judge("STOR003", changed(kept, "spec.storageClassName", None), elsewhere))
+    other = changed(kept, "spec.claimRef.name", "others")
+    assert passes(judge("STOR003", EFS, other, claim("shared")))
 
 
 def test_s01_a_claim_may_find_its_volume_by_the_class_alone() -> None:

@@ -41,7 +41,8 @@ def _mode(parameters: View) -> Iterator[Outcome]:
 def _file_system(parameters: View) -> Iterator[Outcome]:
     named = [key for key in FILE_SYSTEM_KEYS if parameters[key].exists]
     if len(named) != 1:
-        yield Problem(f"names its file system {len(named)} times; exactly one of {', '.join(FILE_SYSTEM_KEYS)} must")
+        said = f"names its file system by {' and '.join(named)}" if named else "names no file system"
+        yield Problem(f"{said}; exactly one of {', '.join(FILE_SYSTEM_KEYS)} must")
 
 
 def _ownership(parameters: View) -> Iterator[Outcome]:

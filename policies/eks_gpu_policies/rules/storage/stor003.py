@@ -16,7 +16,7 @@ from eks_gpu.planning.reading import NotKnown, attempt
 from eks_gpu_policies import examples, tokens
 from eks_gpu_policies.readers.claims import Claim
 from eks_gpu_policies.readers.cluster import kubernetes_version
-from eks_gpu_policies.readers.replicas import replicas
+from eks_gpu_policies.readers.replicas import at_once
 from eks_gpu_policies.readers.subnets import zone_of
 from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.rule import Example, Outcome, Problem, Rule, Severity, Subjects, Undecided, clauses
@@ -64,7 +64,10 @@ def _has_default_class(stack: Stack) -> Iterator[Outcome]:
     if not clusters or stack.options.manifests_only:
         yield Undecided(_CLASS, "whether the cluster has a default class")
     elif isinstance(version, NotKnown) or version >= storage.FIRST_VERSION_WITHOUT_DEFAULT_CLASS:
-        yield Problem("names no class, and nothing in the stack makes a default one; EKS does not since 1.30")
+        yield Problem(
+            "names no class, and nothing in the stack makes a default one; EKS does not since 1.30",
+            fix=f"set storageClassName, or mark a StorageClass as the default ({storage.DEFAULT_CLASS_ANNOTATION})",
+        )
 
 
 def _is_there(name: str, stack: Stack) -> bool:
@@ -84,17 +87,20 @@ def _elsewhere(name: str, stack: Stack) -> Iterator[Outcome]:
 
 
 def _same_class(claim: Claim, stack: Stack) -> Iterator[Outcome]:
-    """Judge a claim that names its volume: both must name the same class, or both none."""
-    if not claim.spec["volumeName"].exists:
-        return
-    for volume in stack.storage.volumes_of(claim):
+    """Judge a claim with a volume of its own, by either's name: both must name the same class, or both none."""
+    for volume in stack.storage.volumes_of(claim) if claim.spec["volumeName"].exists else stack.storage.kept_for(claim):
         theirs, own = volume.view.at("spec", _CLASS).text() or "", claim.class_name
         if own is None:
             yield Problem(
-                f'names the volume {volume.name} and no class, so that a default class is put in: write "{theirs}"'
+                f"is for the volume {volume.name} and names no class, so that a default class is put in, if there is "
+                "one, and they never bind",
+                fix=f'set storageClassName "{theirs}" on the claim, as the volume has it',
             )
         elif own != theirs:
-            yield Problem(f'has the class "{own}" and its volume {volume.name} has "{theirs}": they never bind')
+            yield Problem(
+                f'has the class "{own}" and its volume {volume.name} has "{theirs}": they never bind',
+                fix="give the volume and its claim the same storageClassName, or both an empty one",
+            )
 
 
 def _on_ebs(claim: Claim, stack: Stack) -> bool:
@@ -111,16 +117,22 @@ def _is_block(claim: Claim) -> bool:
 def _mode_on_ebs(claim: Claim, stack: Stack) -> Iterator[Outcome]:
     shared = sorted(_SHARED_MODES.intersection(claim.spec["accessModes"].texts()))
     if shared and not _is_block(claim) and _on_ebs(claim, stack):
-        yield Problem(f"asks {', '.join(shared)} of EBS, whose file systems are one node's: use EFS for sharing")
+        yield Problem(
+            f"asks {', '.join(shared)} of EBS, whose file systems are one node's",
+            fix="use a StorageClass on EFS, as ModelCache does, or ask for ReadWriteOnce where one node is enough",
+        )
 
 
 def _shared_on_ebs(claim: Claim, pod: PodTemplate, stack: Stack) -> Iterator[Outcome]:
     if _is_block(claim) or not _on_ebs(claim, stack):
         return
-    count = replicas(pod, stack)
-    many = "every node" if pod.owner_kind == "DaemonSet" else f"{count} replicas"
+    count = at_once(pod, stack)
+    many = "a pod on every node" if pod.owner_kind == "DaemonSet" else f"{count} pods"
     if count > 1 or pod.owner_kind == "DaemonSet":
-        yield Problem(f"is one EBS volume for {many} of {pod.name}: all but those on its node wait for ever")
+        yield Problem(
+            f"is one EBS volume for {many} of {pod.name}: all but those on its node wait for ever",
+            fix="use a StorageClass on EFS, as ModelCache does, or a volumeClaimTemplate, which gives each pod its own",
+        )
 
 
 def _one_zone(claim: Claim, stack: Stack) -> Iterator[Outcome]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from eks_gpu.facts import labels
-from eks_gpu.planning.reading import NotKnownError, attempt
+from eks_gpu.planning.reading import NotKnownError
 from eks_gpu_policies import examples, tokens
 from eks_gpu_policies.readers.claims import Claim
 from eks_gpu_policies.resource import Resource
@@ -48,14 +48,9 @@ def _before_its_users(claim: Claim, stack: Stack) -> Iterator[Outcome]:
         for urn in dict.fromkeys(pod.urn for pod in stack.storage.pods_by_claim[claim.urn])
         if not _same_bundle(claim.resource, stack.by_urn[urn], stack) and not stack.reaches(urn, claim.urn)
     ]
-    if early and _may_bind_at_once(claim, stack):
+    if early and stack.storage.binds_at_once(claim):
         for urn in early:
             yield Problem(f"mounts the claim {claim.name} without coming after it", urn=urn)
-
-
-def _may_bind_at_once(claim: Claim, stack: Stack) -> bool:
-    """Return whether a claim binds without a pod, as those of a class that nobody knows may."""
-    return attempt(stack.storage.binds_at_once, claim) is not False
 
 
 def _same_bundle(claim: Resource, workload: Resource, stack: Stack) -> bool:
