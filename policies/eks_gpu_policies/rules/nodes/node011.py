@@ -37,8 +37,7 @@ def _on(pool: Pool, pod: PodTemplate, training: Training, stack: Stack) -> Itera
         return
     if not admits(replace(pool, capacity_types=_SPOT), pod) or stack.placed(pod, pool).refuses:
         return
-    if not need(pool.capacity_types) & _SPOT:
-        return
+    need(pool.capacity_types)
     resumes = saves(training)
     if isinstance(resumes, NotKnown):
         yield undecided(resumes)
