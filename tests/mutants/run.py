@@ -63,13 +63,15 @@ WHOLE: Final = (
 """Of ``tests/policy``: what puts whole programs to every rule, or starts processes. A change is to be noticed by the
 tests of its own rule or reader; these would be run for every change, and hide that none is there."""
 
+PYTEST: Final = ["-p", "no:xdist", "-p", "tests.mutants.fresh", *(f"--ignore=tests/policy/{name}" for name in WHOLE)]
+
 SETTINGS: Final = f"""
 [tool.mutmut]
 source_paths = ["src"]
 only_mutate = {list(MUTATED)!r}
 also_copy = ["stacks", "Pulumi.yaml", "sandbox", "docs", "policies"]
 pytest_add_cli_args_test_selection = {list(TESTS)!r}
-pytest_add_cli_args = {["-p", "no:xdist", *(f"--ignore=tests/policy/{name}" for name in WHOLE)]!r}
+pytest_add_cli_args = {PYTEST!r}
 use_git_change_detection = false
 debug = true
 # Lines with a sentence: what is said to people is no verdict.
