@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -141,12 +141,3 @@ def _rank(asked: tuple[str, int]) -> tuple[int, str]:
 
 
 _RANKS: Final = {resources.CPU: 1, resources.MEMORY: 2, resources.EPHEMERAL_STORAGE: 3}
-
-
-def total(pods: Iterable[PodTemplate]) -> dict[str, int]:
-    """Return what pods ask together; one that cannot be read counts for nothing."""
-    found: dict[str, int] = {}
-    for pod in pods:
-        asked = attempt(requests, pod)
-        found = found if isinstance(asked, NotKnown) else _sum(found, asked)
-    return found

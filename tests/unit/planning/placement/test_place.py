@@ -168,6 +168,37 @@ def test_n04_former_names_of_labels_are_known(key: str) -> None:
     assert place(pod(selector=from_labels({key: "m7i"})), pool()).refuses
 
 
+@pytest.mark.parametrize(
+    ("kind", "key", "value"),
+    [
+        (PoolKind.NODE_POOL, labels.CAPACITY_TYPE, "spot"),
+        (PoolKind.NODE_GROUP, labels.EKS_CAPACITY_TYPE, "SPOT"),
+    ],
+)
+def test_n04_each_maker_of_nodes_says_in_its_own_label_how_they_are_paid(kind: PoolKind, key: str, value: str) -> None:
+    spot = pool(kind=kind, capacity_types=frozenset({"spot"}))
+    assert place(pod(selector=from_labels({key: value})), spot).admits
+    other = {labels.CAPACITY_TYPE: "on-demand", labels.EKS_CAPACITY_TYPE: "ON_DEMAND"}[key]
+    assert place(pod(selector=from_labels({key: other})), spot).reason.endswith(f"nodes there have {value}")
+    for missing in {labels.CAPACITY_TYPE, labels.EKS_CAPACITY_TYPE} - {key}:
+        for wanted in ("spot", "SPOT"):
+            asking = pod(selector=from_labels({missing: wanted}))
+            assert place(asking, spot).reason.endswith("nodes there have no such label")
+    assert place(pod(selector=from_labels({key: value})), replace(spot, capacity_types=UNKNOWN)).unclear == UNKNOWN
+    nobodys = replace(spot, kind=PoolKind.SELF_MANAGED)
+    assert place(pod(selector=from_labels({key: value})), nobodys).refuses
+
+
+def test_n04_labels_of_the_place_are_no_pools_own() -> None:
+    blind = pool(labels=UNKNOWN, zones=frozenset("ab"))
+    assert place(pod(selector=from_labels({labels.ZONE: "a"})), blind).admits
+    assert place(pod(selector=from_labels({labels.ZONE: "c"})), blind).refuses
+    assert place(pod(selector=from_labels({labels.CAPACITY_TYPE: "on-demand"})), blind).admits
+    for key in (labels.REGION, labels.HOSTNAME, labels.ZONE_ID):
+        assert place(pod(selector=from_labels({key: "x"})), blind).admits
+    assert place(pod(selector=from_labels({"team": "x"})), blind).unclear == UNKNOWN
+
+
 # --- zones and volumes -----------------------------------------------------------------------------------------------
 
 IN_B = ((Requirement(labels.ZONE, "In", ("b",)),),)
@@ -295,6 +326,25 @@ def test_n03_what_a_kubelet_reserves_is_not_there() -> None:
     assert place(pod(asks={resources.EPHEMERAL_STORAGE: "14337Mi"}), nodes).refuses
     assert place(pod(asks={"cpu": "1"}), pool(kubelet=UNKNOWN)).unclear == UNKNOWN
     assert place(pod(), pool(kubelet=UNKNOWN)).admits
+
+
+@pytest.mark.parametrize(
+    ("signal", "kept"),
+    [("500Mi", 500), ("10%", 1638), ("99%", 16220), ("100%", 0), ("101%", 0), ("nonsense", 0), ("much%", 0)],
+)
+def test_n03_an_eviction_signal_is_an_amount_or_a_share_below_100(signal: str, kept: int) -> None:
+    nodes = pool(kubelet=Kubelet(eviction_hard={"memory.available": signal}))
+    left = 14162 + 100 - kept
+    if left > 0:
+        assert place(pod(asks={"memory": f"{left - 1}Mi"}), nodes).admits
+    assert place(pod(asks={"memory": f"{max(0, left) + 1}Mi"}), nodes).refuses
+
+
+def test_n03_a_threshold_of_storage_that_is_off_keeps_nothing() -> None:
+    root = Volume(device="/dev/xvda", size_gib=50, type=None, throughput_mib=None, encrypted=True, from_snapshot=False)
+    whole = pool(volumes=(root,), kubelet=Kubelet(eviction_hard={"nodefs.available": "100%"}))
+    assert place(pod(asks={resources.EPHEMERAL_STORAGE: "49Gi"}), whole).admits
+    assert place(pod(asks={resources.EPHEMERAL_STORAGE: "50177Mi"}), whole).refuses
 
 
 def test_n03_fewer_pods_leave_more_memory_and_fewer_places() -> None:
@@ -466,6 +516,18 @@ def test_values_that_nobody_names_are_enough_and_those_that_nobody_knows_are_lef
 def test_a_node_is_always_in_some_zone() -> None:
     nowhere = pod(affinity=((Requirement(labels.ZONE, "DoesNotExist"),),))
     assert place(nowhere, pool(requirements=(Requirement(labels.ZONE, "NotIn", ("a",)),))).refuses
+
+
+def test_how_many_values_are_left_is_not_known_where_types_are_not() -> None:
+    two = Requirement(labels.INSTANCE_FAMILY, "In", ("g5", "g6"), 2)
+    wider = pool("g5.xlarge", requirements=(two,), unlisted=("g9.xlarge",))
+    unclear = place(pod(), wider).unclear
+    assert unclear is not None
+    assert unclear.reason == "nothing is known of g9.xlarge"
+    both = pool("g5.xlarge", "g6.xlarge", requirements=(two,))
+    assert place(pod(), both).admits
+    assert place(pod(asks={"cpu": "1"}), replace(both, kubelet=UNKNOWN)).unclear == UNKNOWN
+    assert place(pod("0", {"cpu": "1"}, tolerations=ANYWHERE), pool("g5.xlarge", requirements=(two,))).admits
 
 
 # --- what is not known -----------------------------------------------------------------------------------------------
