@@ -49,7 +49,9 @@ def test_n09_five_rules_and_a_queue_pass() -> None:
 
 @pytest.mark.parametrize("queue", ["", None])
 def test_n09_without_a_queue_nothing_is_heard(queue: object) -> None:
-    message = complaint(judge("NODE012", SPOT, karpenter(queue), *hearing()))
+    report = judge("NODE012", SPOT, karpenter(queue), *hearing())
+    message = complaint(report)
+    assert messages(report).keys() == {"karpenter"}
     assert message.startswith("settings.interruptionQueue is empty although pools buy spot capacity")
 
 
@@ -139,6 +141,14 @@ def test_n09_names_and_arns_that_are_written_out_join_as_well() -> None:
 def test_n09_a_pool_that_does_not_say_may_buy_spot() -> None:
     silent = changed(SPOT, "spec.template.spec.requirements", [])
     assert "buy spot capacity" in complaint(judge("NODE012", silent, karpenter("")))
+
+
+def test_n09_a_pool_that_excludes_spot_buys_reserved_if_its_class_selects_some() -> None:
+    other = {"key": labels.CAPACITY_TYPE, "operator": "NotIn", "values": ["spot"]}
+    pool = changed(SPOT, "spec.template.spec.requirements.1", other)
+    assert not_concerned(judge("NODE012", pool, examples.node_class("p4d"), karpenter("")))
+    selecting = examples.node_class("p4d", capacityReservationSelectorTerms=[{"tags": {"team": "a"}}])
+    assert "buy reserved capacity" in complaint(judge("NODE012", pool, selecting, karpenter("")))
 
 
 def test_n09_the_chart_before_0_33_names_its_queue_elsewhere() -> None:

@@ -56,6 +56,8 @@ def test_durations_are_said_as_people_read_them(seconds: float, text: str) -> No
         ("0 0 1 * *", 31 * 24 * HOUR, True),
         ("0 0 1 * *", 30 * 24 * HOUR, False),
         ("0 0 * * 0", 168 * HOUR, True),
+        ("0 0 1-7 * *", 192 * HOUR, False),
+        ("0 0 1 1 1", 192 * HOUR, False),
         ("@weekly", 168 * HOUR, True),
         ("@hourly", HOUR, True),
         ("@yearly", 168 * HOUR, False),
