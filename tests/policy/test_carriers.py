@@ -85,6 +85,94 @@ def test_a_spec_that_is_not_known_yet_is_never_a_pass(token: str) -> None:
         assert left_open(judge("WORK003", carrier(token, UNKNOWN)))
 
 
+@pytest.mark.parametrize(
+    ("token", "spec", "path"),
+    [
+        ("apps/v1:Deployment", {"replicas": 2, "template": UNKNOWN}, "spec.template"),
+        ("apps/v1:Deployment", {"template": {"metadata": {}, "spec": UNKNOWN}}, "spec.template.spec"),
+        ("apps/v1:Deployment", {"template": {"spec": {"containers": UNKNOWN}}}, "spec.template.spec"),
+        ("batch/v1:CronJob", {"jobTemplate": {"spec": UNKNOWN}}, "spec.jobTemplate.spec"),
+        ("core/v1:Pod", UNKNOWN, "spec"),
+        ("serving.kserve.io/v1beta1:InferenceService", {"predictor": UNKNOWN}, "spec.predictor"),
+        ("trainer.kubeflow.org/v1alpha1:TrainJob", {"trainer": UNKNOWN}, "spec.trainer"),
+        ("trainer.kubeflow.org/v1alpha1:TrainJob", UNKNOWN, "spec"),
+        ("argoproj.io/v1alpha1:Workflow", {"templates": UNKNOWN}, "spec.templates"),
+    ],
+)
+def test_where_something_is_not_known_a_pod_is_there_of_which_nothing_is_known(
+    token: str, spec: object, path: str
+) -> None:
+    (pod,) = Stack((carrier(token, spec),)).pods
+    assert pod.path == path
+    assert isinstance(pod.containers, NotKnown)
+    assert pod.containers.source == pod.urn
+
+
+@pytest.mark.parametrize(
+    ("token", "spec"),
+    [
+        ("apps/v1:Deployment", 7),
+        ("apps/v1:Deployment", {"template": 7}),
+        ("apps/v1:Deployment", {"template": {"spec": {"containers": []}}}),
+        ("serving.kserve.io/v1beta1:InferenceService", {"predictor": 7}),
+        ("serving.kserve.io/v1beta1:InferenceService", {"predictor": {}}),
+        ("trainer.kubeflow.org/v1alpha1:TrainJob", {"trainer": 7}),
+        ("argoproj.io/v1alpha1:Workflow", {"templates": [7, {"container": "x"}]}),
+    ],
+)
+def test_what_is_no_pod_is_none(token: str, spec: object) -> None:
+    stack = Stack((carrier(token, spec),))
+    assert stack.pods == ()
+    assert stack.unreadable == []
+
+
+NAMED = {"metadata": {"name": "work", "labels": {"team": "a"}}}
+STEP = {"name": "s", "metadata": {"labels": {"team": "a"}}, "container": {"image": "x:1"}}
+
+
+@pytest.mark.parametrize(
+    ("token", "props", "path", "container"),
+    [
+        ("argoproj.io/v1alpha1:Workflow", {"spec": {"templates": [STEP]}}, "spec.templates[0]", "container"),
+        (
+            "serving.kserve.io/v1beta1:InferenceService",
+            {**NAMED, "spec": {"predictor": {"model": {"resources": {}}}}},
+            "spec.predictor",
+            "kserve-container",
+        ),
+        (
+            "trainer.kubeflow.org/v1alpha1:TrainJob",
+            {**NAMED, "spec": {"trainer": {"image": "x:1", "resourcesPerNode": {}}}},
+            "spec",
+            "node",
+        ),
+    ],
+)
+def test_pods_in_words_of_their_own_have_labels_a_place_and_a_container(
+    token: str, props: Mapping[str, object], path: str, container: str
+) -> None:
+    work = examples.resource(f"kubernetes:{token}", "work", props)
+    (pod,) = Stack((work,)).pods
+    assert need(pod.labels) == {"team": "a"}
+    assert (pod.spec.source, pod.spec.path) == (work.urn, path)
+    assert [box.name for box in need(pod.containers)] == [container]
+
+
+@pytest.mark.parametrize(
+    "token", ["serving.kserve.io/v1beta1:InferenceService", "trainer.kubeflow.org/v1alpha1:TrainJob"]
+)
+def test_labels_are_known_of_a_pod_of_which_nothing_else_is(token: str) -> None:
+    key = "predictor" if "kserve" in token else "trainer"
+    (pod,) = Stack((examples.resource(f"kubernetes:{token}", "work", {**NAMED, "spec": {key: UNKNOWN}}),)).pods
+    assert need(pod.labels) == {"team": "a"}
+
+
+def test_volumes_of_a_workflow_that_are_not_known_hide_no_step() -> None:
+    spec = {"volumes": UNKNOWN, "templates": [{**STEP, "volumes": [{"name": "a"}], "sidecars": UNKNOWN}]}
+    (pod,) = Stack((carrier("argoproj.io/v1alpha1:Workflow", spec),)).pods
+    assert [volume.name for volume in need(pod.volumes)] == ["a"]
+
+
 # --- what is left to a runtime --------------------------------------------------------------------------------------
 
 
@@ -124,7 +212,7 @@ def test_what_a_train_job_changes_in_its_pods_is_read_and_is_no_pod_of_its_own(s
     }
     change = {"targetJobs": [{"name": "node"}], **({"spec": pod_spec} if "Template" in spelling else pod_spec)}
     elsewhere = {"targetJobs": [{"name": "dataset-initializer"}], "spec": {"tolerations": [{"operator": "Exists"}]}}
-    (pod,) = Stack((train_job(**{spelling: [change, elsewhere]}),)).pods
+    (pod,) = Stack((train_job(**{spelling: [elsewhere, change, elsewhere]}),)).pods
     assert [item.key for item in need(pod.tolerations)] == ["team"]
     (container,) = need(pod.containers)
     assert [mount.path for mount in need(container.mounts)] == ["/data"]

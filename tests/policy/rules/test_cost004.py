@@ -38,6 +38,12 @@ def test_w13_a_limit_beside_another_request_fails() -> None:
     assert message.endswith(f"what it does enforce is another figure, 32 by requests.{GPU}")
 
 
+@pytest.mark.parametrize("hard", [{f"limits.{GPU}": "1"}, {f"limits.{GPU}": "1", f"requests.{GPU}": "2"}, {GPU: "1"}])
+def test_w13_the_remedy_names_the_key_that_counts(hard: dict[str, object]) -> None:
+    (finding,) = judge("COST004", quota(hard=hard)).findings
+    assert finding.fix == f"count requests.{GPU}"
+
+
 @pytest.mark.parametrize("key", [GPU, resources.GPU_SHARED, MIG])
 def test_w13_a_bare_name_is_never_enforced(key: str) -> None:
     assert f"has the key {key}" in complaint(judge("COST004", quota(hard={key: "4"})))

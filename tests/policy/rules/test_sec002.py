@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from eks_gpu.facts import load_balancers
@@ -10,7 +12,7 @@ from eks_gpu.planning.unknown import UNKNOWN
 from eks_gpu_policies import examples, tokens
 from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.rule import Level
-from tests.support.judging import complaint, judge, left_open, messages, not_concerned, passes
+from tests.support.judging import changed, complaint, judge, left_open, messages, not_concerned, passes
 
 PUBLIC = {"type": "LoadBalancer"}
 PRIVATE = {"type": "LoadBalancer", "annotations": {load_balancers.SCHEME: "internal"}}
@@ -111,6 +113,8 @@ def test_a_password_matters_behind_an_ingress_too() -> None:
 def test_versions_of_the_chart_that_gave_a_known_password_fail_where_none_is_set() -> None:
     assert "everybody knows" in complaint(judge("SEC002", stack("78.5.0", grafana={"service": PRIVATE})))
     assert passes(judge("SEC002", stack("79.0.0", grafana={"service": PRIVATE})))
+    assert passes(judge("SEC002", stack("79", grafana={"service": PRIVATE})))
+    assert passes(judge("SEC002", stack(None, grafana={"service": PRIVATE})))
     assert passes(judge("SEC002", stack("78.5.0", grafana={"service": PRIVATE} | SECRET)))
 
 
@@ -123,6 +127,10 @@ def test_services_are_known_by_selector_or_name() -> None:
     assert "shows grafana" in complaint(judge("SEC002", service({"app.kubernetes.io/name": "grafana"})))
     assert "shows prometheus" in complaint(judge("SEC002", service({"app": "prometheus-server"})))
     assert not_concerned(judge("SEC002", service({"app": "shop"})))
+    unnamed = changed(service({"tier": "front"}), "metadata.name", None)
+    assert not_concerned(judge("SEC002", unnamed))
+    assert "shows grafana" in complaint(judge("SEC002", replace(unnamed, name="grafana")))
+    assert not_concerned(judge("SEC002", replace(service({"tier": "front"}), name="grafana")))
     assert not_concerned(judge("SEC002", service({"app": "grafana"}, type="ClusterIP")))
 
 

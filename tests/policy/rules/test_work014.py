@@ -53,9 +53,11 @@ def test_w10_the_slim_image_as_it_is_has_no_backend() -> None:
 def test_w10_the_slim_image_with_backends_passes() -> None:
     mounted = {"volumeMounts": [{"name": "backends", "mountPath": "/opt/tritonserver/backends/onnxruntime"}]}
     assert passes(judge("WORK014", triton(f"{UPSTREAM}:26.07-py3-min", **mounted)))
-    assert passes(
-        judge("WORK014", triton(f"{UPSTREAM}:26.07-py3-min", args=["--backend-directory", "/models/backends"]))
-    )
+    for args in (["--backend-directory", "/models/backends"], ["--backend-directory=/models/backends"]):
+        assert passes(judge("WORK014", triton(f"{UPSTREAM}:26.07-py3-min", args=args)))
+        assert passes(judge("WORK014", triton(f"{UPSTREAM}:26.07-py3-min", command=["tritonserver", *args])))
+    other = triton(f"{UPSTREAM}:26.07-py3-min", args=["--model-repository=/models"])
+    assert "has no backend" in complaint(judge("WORK014", other))
 
 
 def test_a_runtime_of_kserve_serves_every_format_that_it_lists() -> None:

@@ -72,8 +72,7 @@ def _memory(kind: InstanceType) -> int:
 
 def _needed(pod: PodTemplate) -> int:
     """Return how many MiB of a GPU a pod is known to need; 0 when it says nothing."""
-    containers = pod.containers if isinstance(pod.containers, tuple) else ()
-    needed = [attempt(_declared, pod), *(attempt(_model, pod, container) for container in containers)]
+    needed = [attempt(_declared, pod), *(attempt(_model, pod, container) for container in need(pod.containers))]
     return max((value for value in needed if isinstance(value, int)), default=0)
 
 
