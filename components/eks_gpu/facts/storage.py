@@ -73,6 +73,8 @@ NFS_PORT = 2049
 EFS_THROUGHPUT_BURSTING = "bursting"
 """What a file system has that says nothing."""
 EFS_THROUGHPUT_PROVISIONED = "provisioned"
+EFS_THROUGHPUT_ELASTIC = "elastic"
+"""As much as is read, and paid by what is read."""
 EFS_PERFORMANCE_GENERAL = "generalPurpose"
 
 EFS_ELASTIC_CLIENT_BYTES_PER_SECOND = 500 * MIB

@@ -95,6 +95,16 @@ def test_s03_exactly_enough_is_enough() -> None:
     assert "waits 459 s" in complaint(judge("STOR005", *provisioned(100), shorter))
 
 
+def test_s03_what_would_be_enough_is_said_where_a_client_can_read_so_fast() -> None:
+    (finding,) = judge("STOR005", *provisioned(100), server()).findings
+    assert finding.fix == "set throughputMode elastic, as ModelCache does, or provision 490 MiB/s at least"
+    assert passes(judge("STOR005", *provisioned(490), server()))
+    (hurried,) = judge("STOR005", *provisioned(100), changed(server(), f"{PROBE_PATH}.failureThreshold", 30)).findings
+    assert hurried.fix == "set throughputMode elastic, as ModelCache does"
+    (instantly,) = judge("STOR005", *provisioned(100), changed(server(), f"{PROBE_PATH}.failureThreshold", 3)).findings
+    assert instantly.fix == "set throughputMode elastic, as ModelCache does"
+
+
 def test_s03_without_a_size_what_is_provisioned_cannot_be_judged() -> None:
     assert left_open(judge("STOR005", *provisioned(100), server(args=["serve.py"]))) == [declarations.MODEL_BYTES]
     assert passes(judge("STOR005", *provisioned(100), changed(server(), PROBE_PATH, None)))

@@ -99,7 +99,9 @@ def test_s03_a_type_without_local_disks_lands_on_ebs() -> None:
 
 def test_s03_bottlerocket_has_no_such_folder() -> None:
     bottlerocket = group(None, amiType="BOTTLEROCKET_x86_64_NVIDIA")
-    assert "writes to EBS" in complaint(judge("STOR006", on_disk(), *bottlerocket))
+    (finding,) = judge("STOR006", on_disk(), *bottlerocket).findings
+    assert "a folder that Bottlerocket, the system of inference, does not have: it writes to EBS" in finding.message
+    assert finding.fix.startswith("use an emptyDir")
 
 
 def test_s03_the_folder_itself_and_those_below_count() -> None:

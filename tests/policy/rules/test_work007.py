@@ -26,6 +26,11 @@ def test_w04_140_gb_from_an_elastic_file_system_need_594_seconds() -> None:
         "container server needs 594 s to start (2 x 267 s to read 140 GB from the elastic file system models at "
         "500 MiB/s, 60 s to settle), and its startup probe allows 305 s (15 + 10 x 29)"
     )
+    (finding,) = on(server(30), *examples.model_cache()).findings
+    assert finding.fix == (
+        "set failureThreshold of the startup probe to 59 at least, as VllmServer does, or read the model from a faster "
+        "file system"
+    )
 
 
 def test_w04_the_last_probe_that_may_fail_is_the_edge() -> None:

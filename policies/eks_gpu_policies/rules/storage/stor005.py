@@ -6,6 +6,7 @@ amount: 5.8 hours, once its credits are gone.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Final
 
@@ -14,7 +15,7 @@ from eks_gpu.facts.images import GB
 from eks_gpu.planning.model_source import bytes_to_read
 from eks_gpu.planning.pod_template import Container, PodTemplate, WorkloadKind
 from eks_gpu.planning.reading import NotKnown, NotKnownError, View, attempt, need
-from eks_gpu.planning.start_up import start_up_budget
+from eks_gpu.planning.start_up import SAFETY_FACTOR, SETTLE_SECONDS, start_up_budget
 from eks_gpu_policies import examples, tokens
 from eks_gpu_policies.readers.start_up import file_system_speed, startup_probe
 from eks_gpu_policies.resource import Resource
@@ -120,8 +121,17 @@ def _in_time(file_system: Resource, pod: PodTemplate, container: Container) -> I
     if budget.container_seconds > allowed:
         yield Problem(
             f"is provisioned with {speed / storage.MIB:.4g} MiB/s: the {size / GB:.3g} GB of {pod.name} take "
-            f"{budget.read_seconds / _HOUR:.1f} h, and its startup probe waits {allowed} s"
+            f"{budget.read_seconds / _HOUR:.1f} h, and its startup probe waits {allowed} s",
+            fix=f"set throughputMode {storage.EFS_THROUGHPUT_ELASTIC}, as ModelCache does{_enough(size, allowed)}",
         )
+
+
+def _enough(size: int, allowed: int) -> str:
+    """Return what would have to be provisioned to read in time; nothing where no single client can read so fast."""
+    left = (allowed - SETTLE_SECONDS) / SAFETY_FACTOR
+    if left <= 0 or size / left > storage.EFS_ELASTIC_CLIENT_BYTES_PER_SECOND:
+        return ""
+    return f", or provision {math.ceil(size / left / storage.MIB)} MiB/s at least"
 
 
 RULE: Final = Rule(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from eks_gpu.facts import labels
 from eks_gpu.facts.ami import AmiFamily
 from eks_gpu.facts.storage import NVME_MOUNTS
 from eks_gpu.planning.pod_template import PodTemplate, PodVolume
@@ -19,6 +20,7 @@ from eks_gpu_policies.readers.user_data import UserData, user_data_of
 from eks_gpu_policies.rule import Example, Outcome, Problem, Rule, Severity, Subjects, Undecided, clauses
 from eks_gpu_policies.stack import Stack
 
+_WITH_DISKS: Final = f"{labels.INSTANCE_LOCAL_NVME} Exists on Karpenter's nodes"
 _STRATEGIES: Final = frozenset({"RAID0", "RAID10", "Mount"})
 _BY_HAND: Final = (NVME_MOUNTS, "setup-local-disks")
 """In scripts: whoever names the folder, or the program that mounts there, does it without NodeConfig."""
@@ -49,14 +51,20 @@ def _check(pod: PodTemplate, stack: Stack) -> Iterator[Outcome]:
 def _pool(pod: PodTemplate, pool: Pool, paths: str, stack: Stack) -> Iterator[Outcome]:
     bare = [kind.name for kind in stack.places.types_selected(pod, pool) if not kind.local_nvme_gb]
     if bare:
-        yield Problem(f"mounts {paths}, and {', '.join(bare)} of {pool.name} has no local disk: it writes to EBS")
+        yield Problem(
+            f"mounts {paths}, and {', '.join(bare)} of {pool.name} has no local disk: it writes to EBS",
+            fix=f"have the pod require types with local disks ({_WITH_DISKS}), or take the others from {pool.name}",
+        )
+    elif attempt(lambda: need(pool.image).family) is AmiFamily.BOTTLEROCKET:
+        yield Problem(
+            f"mounts {paths}, a folder that Bottlerocket, the system of {pool.name}, does not have: it writes to EBS",
+            fix="use an emptyDir, which is on the local disks where they hold images (instanceStorePolicy RAID0)",
+        )
     elif not _mounts_local_disks(pool, stack):
         yield Problem(f"mounts {paths}, and nothing mounts the local disks of {pool.name} there: it writes to EBS")
 
 
 def _mounts_local_disks(pool: Pool, stack: Stack) -> bool:
-    if attempt(lambda: need(pool.image).family) is AmiFamily.BOTTLEROCKET:
-        return False
     if need(pool.instance_store_raid0):
         return True
     told = user_data_of(pool, stack)

@@ -6,6 +6,7 @@ may already be too much. A first start that fills an empty cache is slower than 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
@@ -39,6 +40,7 @@ from eks_gpu_policies.stack import Stack
 from eks_gpu_policies.subjects import INFERENCE_PODS
 
 _DEPLOYMENT: Final = "Deployment"
+_FASTER: Final = "read the model from a faster file system"
 _UNTOLD: Final = f"how much the server reads; declare it by the annotation {declarations.MODEL_BYTES}"
 
 
@@ -80,10 +82,12 @@ def _budget(size: int, speed: Speed) -> StartUpBudget:
 def _probe(container: Container, budget: StartUpBudget, reading: str) -> Iterator[Outcome]:
     probe, needed = startup_probe(container), budget.container_seconds
     if needed > probe.allowed_seconds:
+        failures = 1 + math.ceil((needed - probe.initial_delay_seconds) / max(1, probe.period_seconds))
         yield Problem(
             f"container {container.name} needs {needed:.0f} s to start ({reading}, {SETTLE_SECONDS} s to settle), and "
             f"its startup probe allows {probe.allowed_seconds} s ({probe.initial_delay_seconds} + "
-            f"{probe.period_seconds} x {probe.failure_threshold - 1})"
+            f"{probe.period_seconds} x {probe.failure_threshold - 1})",
+            fix=f"set failureThreshold of the startup probe to {failures} at least, as VllmServer does, or {_FASTER}",
         )
 
 
@@ -92,11 +96,16 @@ def _rollout(pod: PodTemplate, container: Container, budget: StartUpBudget, stac
     owner = stack.by_urn[pod.urn]
     pull = attempt(_pull, pod, container, stack)
     known = _Pull(0.0, "") if isinstance(pull, NotKnown) else pull
-    needed = NODE_SECONDS + SAFETY_FACTOR * known.seconds + budget.container_seconds
+    whole = replace(budget, pull_seconds=known.seconds)
+    needed = whole.rollout_seconds
     terms = f"{NODE_SECONDS} s for a node, {known.said}{budget.container_seconds:.0f} s to read the model and settle"
     for name, limit in deadlines(owner, awaited=not stack.options.manifests_only):
         if needed > limit:
-            yield Problem(f"a rollout takes up to {needed:.0f} s ({terms}), and {name} allows {limit:g} s")
+            yield Problem(
+                f"a rollout takes up to {needed:.0f} s ({terms}), most of it for {whole.largest_term}, and {name} "
+                f"allows {limit:g} s",
+                fix=f"set it to {math.ceil(needed)} s at least, as VllmServer does, or {_FASTER}",
+            )
         elif isinstance(pull, NotKnown):
             yield Undecided(pull.path, pull.reason)
             return
