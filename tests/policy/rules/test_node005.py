@@ -125,6 +125,33 @@ def test_n04_gpu_type_is_true_of_every_type(said: str, types: list[str], true: b
             assert complaint(report).startswith(f"says gpu-type={said}, and its instance types have ")
 
 
+@pytest.mark.parametrize(("values", "passed"), [(["a10g"], True), (["t4"], False), (["a10g", "t4"], True)])
+def test_n04_a_gpu_type_that_karpenter_may_choose_is_nobodys_word(values: list[str], passed: bool) -> None:
+    required = [
+        {"key": labels.INSTANCE_TYPE, "operator": "In", "values": ["g5.xlarge"]},
+        {"key": labels.GPU_TYPE, "operator": "In", "values": values},
+    ]
+    pool = changed(examples.node_pool(), "spec.template.spec.requirements", required)
+    report = judge("NODE005", changed(pool, "spec.template.metadata", None))
+    assert passes(report) is passed
+
+
+def test_n04_a_model_is_not_judged_beside_one_that_nobody_knows() -> None:
+    nodes = group("gpu", pool_labels("x400", "inference"), "g5.xlarge", "p9.48xlarge")
+    assert passes(judge("NODE005", nodes, options=OURS))
+
+
+@pytest.mark.parametrize(
+    ("operator", "passed"), [("In", False), ("Exists", False), ("NotIn", True), ("DoesNotExist", True)]
+)
+def test_n04_only_a_label_that_pods_require_is_missed(operator: str, passed: bool) -> None:
+    values = {"values": ["x"]} if operator.endswith("In") else {}
+    term = {"matchExpressions": [{"key": "workload", "operator": operator, **values}]}
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}}
+    report = judge("NODE005", group("bare", {}), examples.deployment(affinity=affinity))
+    assert passes(report) is passed
+
+
 def test_n04_karpenter_gives_a_label_that_a_pool_requires_to_exist() -> None:
     required = [
         {"key": labels.INSTANCE_TYPE, "operator": "In", "values": ["g5.xlarge"]},

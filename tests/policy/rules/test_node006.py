@@ -18,6 +18,8 @@ TEMPLATE = examples.launch_template()
         {"alias": "al2023@v20260724"},
         {"id": "ami-0123456789abcdef0"},
         {"name": "amazon-eks-node-al2023-x86_64-nvidia-1.35-v20260724", "owner": "amazon"},
+        {"name": "Xavier-gpu-1"},
+        {"ssmParameter": "/acme/gpu"},
         {"ssmParameter": "/aws/service/eks/optimized-ami/1.35/amazon-linux-2023/x86_64/nvidia/v20260724/image_id"},
     ],
 )
@@ -35,6 +37,7 @@ def test_n07_an_exact_image_passes(term: dict[str, object]) -> None:
             "follows the SSM parameter",
         ),
         ({"name": "amazon-eks-node-*", "owner": "amazon"}, "newest image named amazon-eks-node-*"),
+        ({"name": "acme-gpu-?"}, "newest image named acme-gpu-?"),
         ({"tags": {"team": "ml"}}, "newest image with the tags team"),
     ],
 )

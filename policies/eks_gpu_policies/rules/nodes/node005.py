@@ -128,7 +128,7 @@ def _named(keys: list[str]) -> str:
 
 def _model(pool: Pool, said: str | None, *, exact: bool) -> Iterator[Outcome]:
     """Judge whether ``gpu-type`` says what the pool's types have."""
-    if said is None or pool.unlisted or not pool.gpu_types:
+    if said is None or pool.unlisted:
         return
     names = sorted({item.gpu_name for item in pool.gpu_types})
     told = said.removesuffix(_PARTITIONED)
