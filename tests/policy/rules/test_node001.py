@@ -32,6 +32,10 @@ def test_n01_a_large_encrypted_volume_on_the_right_device_passes() -> None:
     assert passes(judge("NODE001", examples.node_class(), examples.node_pool()))
 
 
+def test_n01_nothing_is_left_of_a_volume_of_one_gib() -> None:
+    assert "about 0 GiB of it are left" in complaint(judge("NODE001", *group(examples.volume(1))))
+
+
 @pytest.mark.parametrize("size", [20, 50, 99])
 def test_n01_a_small_volume_fails_and_says_what_is_left_of_it(size: int) -> None:
     message = complaint(judge("NODE001", *group(examples.volume(size))))
@@ -90,6 +94,9 @@ def test_a_launch_template_says_true_as_a_string() -> None:
 def test_disk_size_without_a_launch_template_is_a_size() -> None:
     account = {"volumesEncryptedByAccount": True}
     assert passes(judge("NODE001", examples.node_group(diskSize=150), options=account))
+    assert complaint(judge("NODE001", examples.node_group(diskSize=150))) == (
+        "does not encrypt /dev/xvda, and diskSize has no way to say so"
+    )
     assert "diskSize of 50 GiB" in complaint(judge("NODE001", examples.node_group(diskSize=50), options=account))
 
 
@@ -103,10 +110,14 @@ def test_disk_size_beside_a_launch_template_is_refused() -> None:
 
 def test_karpenters_own_default_mapping_is_encrypted_but_small() -> None:
     assert "default of 20 GiB" in complaint(judge("NODE001", *pool()))
+    elsewhere = messages(judge("NODE001", *pool(disk("/dev/xvdb", "100Gi"))))["g5"]
+    assert "does not encrypt /dev/xvda" in elsewhere
 
 
 def test_local_disks_in_a_raid_may_hold_the_images() -> None:
     assert passes(judge("NODE001", *pool(disk("/dev/xvda", "20Gi"), instanceStorePolicy="RAID0")))
+    node_class, _ = pool(disk("/dev/xvda", "20Gi"), instanceStorePolicy="RAID0")
+    assert passes(judge("NODE001", node_class, examples.node_pool(types=("g6f.xlarge",))))
     node_config = base64.b64encode(b"spec:\n  instance:\n    localStorage:\n      strategy: RAID0\n").decode()
     template = examples.launch_template(blockDeviceMappings=[examples.volume(20)], userData=node_config)
     assert passes(judge("NODE001", template, examples.node_group(template)))
@@ -125,7 +136,14 @@ def test_an_image_of_ones_own_passes_with_a_large_encrypted_volume_and_is_left_o
     small = examples.node_class(**custom, blockDeviceMappings=[disk("/dev/sda1", "20Gi")])
     assert left_open(judge("NODE001", small, examples.node_pool())) == ["amiType or amiFamily"]
     local = examples.node_class(**custom, blockDeviceMappings=[disk("/dev/sda1", "20Gi")], instanceStorePolicy="RAID0")
-    assert passes(judge("NODE001", local, examples.node_pool()))
+    for types in (("g5.xlarge",), ("g6f.xlarge",)):
+        assert passes(judge("NODE001", local, examples.node_pool(types=types)))
+    both = examples.node_class(**custom, blockDeviceMappings=[disk("/dev/sda1", "20Gi"), disk("/dev/sdb", "100Gi")])
+    assert passes(judge("NODE001", both, examples.node_pool()))
+    sizeless = {"deviceName": "/dev/sda1", "ebs": {"encrypted": True}}
+    assert left_open(
+        judge("NODE001", examples.node_class(**custom, blockDeviceMappings=[sizeless]), examples.node_pool())
+    )
     account = {"volumesEncryptedByAccount": True}
     for mapping in (disk("/dev/sda1", "99Gi"), disk("/dev/sda1", "100Gi", encrypted=False)):
         nearly = examples.node_class(**custom, blockDeviceMappings=[mapping])

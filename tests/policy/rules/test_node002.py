@@ -95,6 +95,8 @@ def test_n08_the_remedy_names_the_place_the_device_and_the_value() -> None:
         "NODE002", template, changed(changed(nodes, "instanceTypes", ["g5g.xlarge"]), "amiType", "AL2023_ARM_64_NVIDIA")
     )
     assert "NVMe" not in without.findings[0].fix
+    for types in (["g5.xlarge", "g5g.xlarge"], ["g5.xlarge", "p9.48xlarge"]):
+        assert "NVMe" not in judge("NODE002", template, changed(nodes, "instanceTypes", types)).findings[0].fix
 
 
 def test_a_throughput_of_nothing_never_ends() -> None:
@@ -127,6 +129,11 @@ def test_an_image_of_ones_own_passes_with_a_fast_volume_fails_with_slow_ones_and
     assert passes(judge("NODE002", fast, examples.node_pool()))
     slow = examples.node_class(**CUSTOM, blockDeviceMappings=[disk("/dev/sda1"), disk("/dev/sdb", volumeType="gp2")])
     assert "the fastest is gp2, 100 GiB: at its 128 MiB/s" in complaint(judge("NODE002", slow, examples.node_pool()))
+    unclear = unknown(
+        examples.node_class(**CUSTOM, blockDeviceMappings=[disk("/dev/sda1", volumeType="gp2"), disk("/dev/sdb")]),
+        "spec.blockDeviceMappings.0.ebs.volumeSize",
+    )
+    assert "the fastest is the default volume" in complaint(judge("NODE002", unclear, examples.node_pool()))
     one = examples.node_class(**CUSTOM, blockDeviceMappings=[disk("/dev/sda1"), disk("/dev/sdb", volumeType="io2")])
     assert passes(judge("NODE002", one, examples.node_pool()))
     bare = examples.node_class(**CUSTOM, blockDeviceMappings=[])

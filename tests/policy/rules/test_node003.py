@@ -11,6 +11,8 @@ from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.rules import BY_ID
 from tests.support.judging import changed, complaint, judge, left_open, not_concerned, passes, unknown
 
+POOL = examples.node_pool()
+
 
 def config(**kubelet: object) -> str:
     lines = "".join(f"      {key}: {value}\n" for key, value in kubelet.items())
@@ -70,6 +72,11 @@ def test_n02_thresholds_pass_whatever_the_size_and_a_size_that_is_not_known_leav
     assert left_open(judge("NODE003", restored, nodes)) == ["volumeSize"]
 
 
+def test_n02_equal_thresholds_keep_the_kubelet_from_starting() -> None:
+    report = judge("NODE003", *group(config(imageGCHighThresholdPercent=80, imageGCLowThresholdPercent=80)))
+    assert complaint(report).startswith("starts to remove images at 80 % and stops at 80 %")
+
+
 @pytest.mark.parametrize(("size", "fails"), [(199, True), (200, False)])
 def test_n02_a_volume_of_200_gib_needs_none(size: int, fails: bool) -> None:
     report = judge("NODE003", *group(None, size))
@@ -118,6 +125,12 @@ def test_an_image_of_ones_own_may_have_it_built_in() -> None:
     assert left_open(judge("NODE003", examples.node_class(**terms, kubelet={}), examples.node_pool())) == [
         "amiType or amiFamily"
     ]
+    for mapping in ({"volumeSize": "199Gi"}, {}):
+        nearly = [{"deviceName": "/dev/sda1", "ebs": mapping}]
+        report = judge("NODE003", examples.node_class(**terms, blockDeviceMappings=nearly, kubelet={}), POOL)
+        assert left_open(report) == ["amiType or amiFamily"]
+    both = [{"deviceName": name, "ebs": {"volumeSize": size}} for name, size in (("a", "20Gi"), ("b", "200Gi"))]
+    assert passes(judge("NODE003", examples.node_class(**terms, blockDeviceMappings=both, kubelet={}), POOL))
     large = [{"deviceName": "/dev/sda1", "ebs": {"volumeSize": "200Gi"}}]
     assert passes(judge("NODE003", examples.node_class(**terms, blockDeviceMappings=large), examples.node_pool()))
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from eks_gpu.facts.ami import ROOT_DEVICES
 from eks_gpu.planning.image_volume import image_volume, nvme_gb
-from eks_gpu.planning.pool import Family, Pool, family_name
+from eks_gpu.planning.pool import Family, Pool, PoolKind, family_name
 from eks_gpu.planning.reading import need
 from eks_gpu.planning.volume import Volume
 from eks_gpu_policies import examples
@@ -50,7 +50,7 @@ def _size(pool: Pool, family: Family) -> Iterator[Outcome]:
         yield Undecided("volumeSize", f"{volume.device} is as large as its snapshot")
         return
     size = volume.gib
-    if size >= SMALLEST_GIB or nvme_gb(pool) >= SMALLEST_NVME_GB:
+    if size >= SMALLEST_GIB or _on_local_disks(pool):
         return
     yield Problem(
         f"{volume.said} on {volume.device}, where {family_name(family)} keeps images; "
@@ -62,13 +62,11 @@ def _size(pool: Pool, family: Family) -> Iterator[Outcome]:
 def _encryption(pool: Pool, family: Family, stack: Stack) -> Iterator[Outcome]:
     if stack.options.volumes_encrypted_by_account:
         return
-    mapped = pool.volume(family.image_device)
-    if mapped is None and pool.kind == "node pool" and not need(pool.volumes):
+    if pool.kind is PoolKind.NODE_POOL and not need(pool.volumes):
         return  # Karpenter's own default mapping is encrypted.
+    mapped = pool.volume(family.image_device)
     if mapped is None or need(mapped.encrypted) is not True:
-        cannot = (
-            ", and diskSize has no way to say so" if mapped is None and need(pool.disk_size_gib) is not None else ""
-        )
+        cannot = "" if need(pool.disk_size_gib) is None else ", and diskSize has no way to say so"
         yield Problem(f"does not encrypt {family.image_device}{cannot}", fix=_ENCRYPT)
 
 
@@ -94,10 +92,19 @@ def _custom_image(pool: Pool, stack: Stack) -> Iterator[Outcome]:
 
     Where local disks hold the images, any encrypted one will.
     """
-    least = 0.0 if nvme_gb(pool) >= SMALLEST_NVME_GB else SMALLEST_GIB
-    if any(_encrypted(volume, stack) and (need(volume.size_gib) or 0.0) >= least for volume in need(pool.volumes)):
+    local = _on_local_disks(pool)
+    if any(_encrypted(volume, stack) and (local or _is_large(volume)) for volume in need(pool.volumes)):
         return
     yield Undecided("amiType or amiFamily", "the image's own devices and disk size are not known")
+
+
+def _on_local_disks(pool: Pool) -> bool:
+    return nvme_gb(pool) >= SMALLEST_NVME_GB
+
+
+def _is_large(volume: Volume) -> bool:
+    size = need(volume.size_gib)
+    return size is not None and size >= SMALLEST_GIB
 
 
 def _encrypted(volume: Volume, stack: Stack) -> bool:

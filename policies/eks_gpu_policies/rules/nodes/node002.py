@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from eks_gpu.facts.storage import EBS_OLDER_MIB_PER_SECOND, GP3, MIB
-from eks_gpu.planning.image_volume import ImageVolume, image_volume, mib_per_second, nvme_gb
+from eks_gpu.planning.image_volume import ImageVolume, image_volume, image_volume_gib, mib_per_second, nvme_gb
 from eks_gpu.planning.pool import Pool, PoolKind
 from eks_gpu.planning.reading import NotKnown, attempt, need
 from eks_gpu.planning.volume import Volume
@@ -40,25 +40,25 @@ class _Slow:
 
 
 def _check(pool: Pool, _stack: Stack) -> Iterator[Outcome]:
-    if nvme_gb(pool) > 0:
+    if nvme_gb(pool):
         return
     family = need(need(pool.image).family)
     if family is None:
         yield from _custom_image(pool)
         return
     volume = image_volume(pool, family)
-    slow = _slow(volume.mapped, None if volume.of_snapshot else attempt(lambda: volume.gib))
+    slow = _slow(volume.mapped, attempt(image_volume_gib, pool))
     if slow is not None:
         yield Problem(f"keeps images on {volume.device} ({slow.what}){_so_long(slow.mib)}", fix=_remedy(pool, volume))
 
 
 def _slow(volume: Volume | None, gib: float | NotKnown | None) -> _Slow | None:
     """Return what is slow about a volume; None for one that is fast enough or as fast as its IOPS."""
-    kind = None if volume is None else need(volume.type)
-    if kind is not None and kind in EBS_OLDER_MIB_PER_SECOND:
-        known = isinstance(gib, float | int)
-        return _Slow(f"{kind}, {gib:.6g} GiB" if known else kind, mib_per_second(volume, gib) if known else None)
-    mib = mib_per_second(volume, gib)
+    kind = "" if volume is None else need(volume.type) or ""
+    mib = attempt(mib_per_second, volume, gib)
+    if kind in EBS_OLDER_MIB_PER_SECOND:
+        return _Slow(kind, None) if isinstance(mib, NotKnown) else _Slow(f"{kind}, {gib:.6g} GiB", mib)
+    mib = need(mib)
     if mib is None or mib >= SLOWEST_MIB:
         return None
     unsaid = volume is None or volume.throughput_mib is None
@@ -69,7 +69,7 @@ def _so_long(mib: float | None) -> str:
     """Return how long an image takes at a speed, and at the one that is advised."""
     if mib is None:
         return f": {GP3} at {_ADVISED_MIB} MiB/s writes an image of 15 GB in {_seconds(_ADVISED_MIB)} s"
-    now = f"{_seconds(mib)} s" if mib > 0 else "an eternity"
+    now = f"{_seconds(mib)} s" if mib else "an eternity"
     return (
         f": at its {mib:.3g} MiB/s an image of 15 GB is written in {now} on every new node, at {_ADVISED_MIB} MiB/s in "
         f"{_seconds(_ADVISED_MIB)} s"
@@ -101,8 +101,10 @@ def _custom_image(pool: Pool) -> Iterator[Outcome]:
     slow = [_slow(volume, volume.size_gib) for volume in need(pool.volumes)]
     if not slow:
         yield Undecided("amiType or amiFamily", "the image's own devices and volumes are not known")
-    elif None not in slow:
-        fastest = max((each for each in slow if each is not None), key=lambda each: each.mib or 0.0)
+        return
+    known = [each for each in slow if each is not None]
+    if len(known) == len(slow):
+        fastest = max(known, key=lambda each: each.mib or 0.0)
         yield Problem(
             f"has no volume that is fast enough for images; the fastest is {fastest.what}{_so_long(fastest.mib)}"
         )

@@ -90,11 +90,12 @@ def _gib(pool: Pool) -> float:
         return local * 10**9 / GIB
     if need(need(pool.image).family) is not None:
         return image_volume_gib(pool)
-    largest = max((need(volume.size_gib) or 0.0 for volume in need(pool.volumes)), default=0.0)
-    if largest < LARGE_GIB:
+    sizes = (need(volume.size_gib) for volume in need(pool.volumes))
+    large = [size for size in sizes if size is not None and size >= LARGE_GIB]
+    if not large:
         place = "amiType or amiFamily"
         raise NotKnownError(NotKnown(pool.urn, place, "the image's own devices and disk size are not known"))
-    return largest
+    return large[0]
 
 
 def _percent(pool: Pool, stack: Stack, told: UserData, setting: str) -> float | None:

@@ -36,7 +36,7 @@ def _check(pool: Pool, _stack: Stack) -> Iterator[Outcome]:
 def _bought(pool: Pool) -> str:
     dearest = pool.dearest
     if dearest is None:
-        return ", ".join((*pool.unlisted, *(item.name for item in pool.gpu_types))) or "GPUs"
+        return ", ".join((*pool.unlisted, *(item.name for item in pool.gpu_types)))
     return f"nodes of up to ${dearest.usd_per_hour:.2f}/h ({dearest.name})"
 
 
