@@ -131,6 +131,26 @@ def test_n07_karpenters_aliases_choose_the_nvidia_image_by_themselves() -> None:
     assert "no images since November 2025" in complaint(judge("NODE007", *pool({"alias": "al2@v20250920"})))
 
 
+def test_n07_an_alias_goes_with_a_pool_of_any_types() -> None:
+    gpus = {"key": labels.INSTANCE_CATEGORY, "operator": "In", "values": ["g", "m"]}
+    assert passes(judge("NODE007", *pool({"alias": "al2023@v20260724"}, requirements=[gpus])))
+
+
+@pytest.mark.parametrize("more", [[], [{"id": "ami-0123"}]])
+def test_n07_an_image_of_amazon_linux_2_that_is_named_is_told_once(more: list[object]) -> None:
+    name = "amazon-eks-gpu-node-1.32-v20250920"
+    report = judge("NODE007", *pool({"name": name}, *more, amiFamily="AL2"))
+    assert complaint(report).startswith(f"boots {name}: Amazon Linux 2")
+
+
+def test_g02_karpenter_buys_those_types_of_a_pool_that_an_image_is_for() -> None:
+    name = "amazon-eks-node-al2023-x86_64-nvidia-1.34-v20260724"
+    node_class = examples.node_class(amiSelectorTerms=[{"name": name}], amiFamily="AL2023")
+    assert passes(judge("NODE007", node_class, examples.node_pool(types=("g5.xlarge", "g5g.xlarge"))))
+    neither = judge("NODE007", node_class, examples.node_pool(types=("g5g.xlarge", "g5g.2xlarge")))
+    assert complaint(neither) == f"boots {name}, which is for amd64 and does not run on g5g.xlarge, g5g.2xlarge"
+
+
 @pytest.mark.parametrize(
     "term",
     [

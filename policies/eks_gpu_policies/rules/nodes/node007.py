@@ -17,7 +17,7 @@ from eks_gpu.facts import labels
 from eks_gpu.facts.ami import AL2, AMI_TYPES
 from eks_gpu.planning.instance_choice import only_gpus
 from eks_gpu.planning.pool import ImageChoice, ImageSource, Pool, PoolKind
-from eks_gpu.planning.public_image import PublicImage, public_image
+from eks_gpu.planning.public_image import public_image
 from eks_gpu.planning.reading import View, need
 from eks_gpu_policies import examples
 from eks_gpu_policies.readers.node_groups import has_component_user_data
@@ -66,7 +66,8 @@ def _beside_an_image(name: str) -> Problem:
 
 def _left_to_eks(pool: Pool) -> bool:
     """Return whether a node group's image is left to EKS."""
-    return all(choice.source in {ImageSource.RELEASE, ImageSource.LATEST} for choice in need(pool.image).choices)
+    (choice,) = need(pool.image).choices
+    return choice.source in {ImageSource.RELEASE, ImageSource.LATEST}
 
 
 def _unset(view: View) -> Iterator[Outcome]:
@@ -111,7 +112,7 @@ def _named(pool: Pool, choice: ImageChoice) -> Iterator[Outcome]:
     if choice.source not in _NAMED:
         return
     name = need(choice.value)
-    image: PublicImage | None = public_image(name)
+    image = public_image(name)
     if image is None:
         return
     if image.family == AL2:
@@ -119,7 +120,7 @@ def _named(pool: Pool, choice: ImageChoice) -> Iterator[Outcome]:
         return
     if image.nvidia is False:
         yield Problem(f"boots {name}, which brings no NVIDIA driver")
-    if image.arch is not None:
+    if image.arch:
         yield from _architecture(pool, image.arch, name)
 
 
