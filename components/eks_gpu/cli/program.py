@@ -51,9 +51,9 @@ def record_stack(project: Project, stack: str) -> Recorded:
         recording = record_directory(project.program, project=project.name, stack=stack, config=config, secrets=secrets)
     except (SettingsError, pulumi.RunError, pulumi.InputPropertiesError) as error:
         raise CannotRun(str(error)) from error
-    except CannotRun:
+    except (CannotRun, KeyboardInterrupt):
         raise
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
         raise CannotRun(_failure(error, project.program)) from error
     return Recorded(stack, recording, config)
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from eks_gpu.facts import resources
+from eks_gpu.facts.instances import CATALOGUE
 from eks_gpu_policies import examples
 from eks_gpu_policies.engine import evaluate
 from eks_gpu_policies.options import Options
@@ -12,7 +15,7 @@ from eks_gpu_policies.report import Report
 from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.rule import Environment
 from eks_gpu_policies.rules import BY_ID
-from tests.support.judging import TODAY, complaint, judge, left_open, messages, not_concerned, passes, unknown
+from tests.support.judging import TODAY, changed, complaint, judge, left_open, messages, not_concerned, passes, unknown
 
 G5 = examples.node_pool(types=("g5.xlarge", "g5.12xlarge"))
 G5_WITH_ONE_GPU_OF_MANY_CPUS = examples.node_pool(types=("g5.xlarge", "g5.12xlarge", "g5.16xlarge"))
@@ -131,6 +134,26 @@ def test_what_is_sold_in_advance_only_is_left_open_where_nothing_else_is_bought(
         scalingConfig={"minSize": 0, "desiredSize": 1, "maxSize": 1},
     )
     assert left_open(judge("COST002", block, options=BUDGET)) == ["capacityType"]
+
+
+def test_m05_a_budget_that_is_just_enough_is_enough() -> None:
+    usd = CATALOGUE["p4d.24xlarge"].usd_per_hour
+    assert usd is not None
+    assert passes(judge("COST002", P4D, options={"monthlyBudgetUsd": usd * 730}))
+    assert "may cost $16,029" in complaint(judge("COST002", P4D, options={"monthlyBudgetUsd": usd * 730 - 0.01}))
+
+
+def reserved(name: str, instance_type: str, **given: Any) -> Resource:  # noqa: ANN401 - as the example takes it
+    pool = examples.node_pool(name, types=(instance_type,), **given)
+    return changed(pool, "spec.template.spec.requirements.1.values", ["reserved"])
+
+
+def test_what_is_only_reserved_is_left_open_where_its_price_is_one_of_its_own() -> None:
+    assert left_open(judge("COST002", reserved("p5e", "p5e.48xlarge"), options=BUDGET)) == ["spec"]
+    free = reserved("free", "p4d.24xlarge", limits={})
+    assert complaint(judge("COST002", free, options=BUDGET)).startswith("free has no limit on its GPUs")
+    new = reserved("new", "p9.48xlarge")
+    assert complaint(judge("COST002", new, options=BUDGET)).startswith("new may buy p9.48xlarge")
 
 
 def test_on_manifests_it_speaks_only_with_a_budget() -> None:

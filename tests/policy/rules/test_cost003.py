@@ -32,6 +32,16 @@ def test_m05_a_group_with_a_minimum_keeps_nodes_for_nothing() -> None:
     )
 
 
+def test_m05_the_cheapest_type_of_a_pool_is_what_it_costs_at_least() -> None:
+    assert "$734 a month" in complaint(judge(group(1, ("g5.2xlarge", "g5.xlarge"))))
+
+
+def test_m05_a_launch_template_alone_pays_nothing_in_advance() -> None:
+    template = examples.launch_template()
+    sizes = {"minSize": 1, "desiredSize": 1, "maxSize": 4}
+    assert "keeps one node" in complaint(judge(template, examples.node_group(template, scalingConfig=sizes)))
+
+
 def test_m05_a_group_that_shrinks_to_nothing_passes() -> None:
     assert passes(judge(group(0)))
 
@@ -118,6 +128,44 @@ def test_a_job_that_names_something_else_gives_no_hours(command: list[str], name
     template = {"spec": {"template": {"spec": {"containers": [box]}}}}
     job = examples.resource("kubernetes:batch/v1:CronJob", "evening", {"spec": {"jobTemplate": template}})
     assert passes(judge(POOL, job, examples.deployment(PAUSING, name="warm"))) is names_it
+
+
+def test_only_what_runs_by_a_clock_gives_hours() -> None:
+    talks = examples.deployment(examples.container(name="a", args=["warm"]), name="other")
+    assert "warm" in messages(judge(POOL, talks, examples.deployment(PAUSING, name="warm")))
+
+
+def test_the_words_of_a_job_may_be_arguments() -> None:
+    box = {"name": "scale", "image": "example/kubectl:1.35", "args": ["scale", "deployment/warm"]}
+    template = {"spec": {"template": {"spec": {"containers": [box]}}}}
+    job = examples.resource("kubernetes:batch/v1:CronJob", "evening", {"spec": {"jobTemplate": template}})
+    assert passes(judge(POOL, job, examples.deployment(PAUSING, name="warm")))
+
+
+def test_placeholders_that_pulumi_names_have_hours_where_anything_is_scaled() -> None:
+    unnamed = changed(examples.deployment(PAUSING, name="warm"), "metadata", {})
+    hours = examples.resource(KEDA, "hours", {"spec": {"scaleTargetRef": {"name": "warm-1a2b3c"}}})
+    assert passes(judge(POOL, hours, unnamed))
+    assert "warm" in messages(judge(POOL, unnamed))
+
+
+def test_placeholders_without_a_price_have_no_figure() -> None:
+    warm = examples.deployment(PAUSING, name="warm")
+    dear = examples.node_pool("p5e", types=("p5e.48xlarge",))
+    assert messages(judge(dear, warm)) == {"warm": ["keeps one node ready for nobody, day and night"]}
+    both = messages(judge(dear, examples.node_pool(types=("g5.2xlarge",)), examples.node_class(), warm))
+    assert both == {"warm": ["keeps one node ready for nobody, day and night, $885 a month"]}
+    too_small = examples.node_pool("small", types=("g5.xlarge",))
+    among_others = messages(judge(too_small, examples.node_pool(types=("g5.2xlarge",)), examples.node_class(), warm))
+    assert among_others == both
+
+
+def test_what_ends_keeps_no_node_ready() -> None:
+    job = examples.resource(
+        "kubernetes:batch/v1:Job", "once", {"spec": {"template": {"spec": {"containers": [PAUSING]}}}}
+    )
+    assert "once" not in messages(judge(POOL, job))
+    assert passes(judge(POOL, job))
 
 
 def test_no_placeholder_no_cost() -> None:

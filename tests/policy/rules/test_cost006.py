@@ -9,7 +9,7 @@ import pytest
 from eks_gpu.facts import resources
 from eks_gpu_policies import examples
 from eks_gpu_policies.engine import evaluate
-from eks_gpu_policies.options import Options
+from eks_gpu_policies.options import Options, Quotas
 from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.rule import Environment, Level
 from eks_gpu_policies.rules import BY_ID
@@ -94,6 +94,37 @@ def test_types_that_nobody_knows_are_left_open() -> None:
     assert "may run 32 vCPU" in complaint(judge("COST006", new, options=quotas(L_DB2E81BA=31)))
 
 
+def test_m10_a_pool_on_both_markets_counts_on_both() -> None:
+    both = pool("spot", "on-demand")
+    assert passes(judge("COST006", both, options=quotas(L_DB2E81BA=32, L_3819A6DF=32)))
+    assert "of L-DB2E81BA" in complaint(judge("COST006", both, options=quotas(L_DB2E81BA=31, L_3819A6DF=32)))
+    assert "of L-3819A6DF" in complaint(judge("COST006", both, options=quotas(L_DB2E81BA=32, L_3819A6DF=31)))
+
+
+def test_m10_a_pool_of_several_families_counts_with_each() -> None:
+    mixed = pool(types=("g5.xlarge", "p4d.24xlarge"))
+    assert passes(judge("COST006", mixed, options=quotas(L_DB2E81BA=32, L_417A185B=96)))
+    assert "of L-DB2E81BA" in complaint(judge("COST006", mixed, options=quotas(L_DB2E81BA=31, L_417A185B=96)))
+    assert "of L-417A185B" in complaint(judge("COST006", mixed, options=quotas(L_DB2E81BA=32, L_417A185B=95)))
+
+
+def test_m10_only_whole_nodes_count() -> None:
+    large = pool(types=("g5.48xlarge",), gpus="12")
+    assert passes(judge("COST006", large, options=quotas(L_DB2E81BA=192)))
+    assert "may run 192 vCPU" in complaint(judge("COST006", large, options=quotas(L_DB2E81BA=191)))
+
+
+def test_a_type_with_parts_of_a_gpu_is_bound_by_cpus_only() -> None:
+    limits = {resources.GPU: "8", resources.CPU: "10"}
+    parts = examples.node_pool("parts", types=("g6f.xlarge",), limits=limits)
+    assert "may run 8 vCPU" in complaint(judge("COST006", parts, options=quotas(L_DB2E81BA=7)))
+
+
+def test_pools_that_may_buy_gpus_are_left_open() -> None:
+    maybe = unknown(examples.node_group(), "instanceTypes")
+    assert left_open(judge("COST006", maybe, options=quotas(L_DB2E81BA=1))) == ["instanceTypes"]
+
+
 def test_what_is_only_reserved_is_not_counted() -> None:
     assert passes(judge("COST006", pool("reserved", types=("p5.48xlarge",)), options=quotas(L_417A185B=0)))
 
@@ -114,6 +145,7 @@ def test_without_a_fresh_record_it_is_left_open(options: dict[str, object], path
 
 def test_a_record_of_thirty_days_is_fresh() -> None:
     assert passes(judge("COST006", pool(), options=quotas("2026-10-22", L_DB2E81BA=32)))
+    assert passes(judge("COST006", pool(), options=quotas("2026-11-21", L_DB2E81BA=32)))
 
 
 def test_a_quota_that_is_not_known_is_left_open() -> None:
@@ -141,4 +173,7 @@ def test_on_manifests_it_speaks_only_with_a_record() -> None:
     options = Options(manifests_only=True)
     report = evaluate([pool()], environment=Environment.PROD, rules=(BY_ID["COST006"],), today=TODAY, options=options)
     assert not_concerned(report)
+    said = Options(manifests_only=True, vcpu_quotas=Quotas(TODAY, {"L-DB2E81BA": 31}))
+    spoken = evaluate([pool()], environment=Environment.PROD, rules=(BY_ID["COST006"],), today=TODAY, options=said)
+    assert "may run 32 vCPU" in complaint(spoken)
     assert dataclasses.asdict(options)["vcpu_quotas"] is None

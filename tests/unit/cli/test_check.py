@@ -80,6 +80,12 @@ def test_a_program_that_fails_says_where(program: Path) -> None:
     assert "failed in __main__.py, line 3: KeyError: 'zone'" in sentence(check("--program", program))
 
 
+@pytest.mark.parametrize("failure", ["SystemExit(3)", "asyncio.CancelledError('gone')", "BaseException('odd')"])
+def test_whatever_a_program_raises_is_a_sentence(program: Path, failure: str) -> None:
+    (program / "__main__.py").write_text(f"import asyncio\nraise {failure}\n")
+    assert "the program failed in __main__.py, line 2: " in sentence(check("--program", program))
+
+
 def test_a_program_in_another_language_is_left_to_the_engine(program: Path) -> None:
     for runtime in ("nodejs", "{name: nodejs}"):
         (program / "Pulumi.yaml").write_text(f"name: foreign\nruntime: {runtime}\n")

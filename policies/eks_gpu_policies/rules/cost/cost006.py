@@ -117,7 +117,7 @@ def _on_market(pool: Pool, *, spot: bool) -> dict[Quota | None, float]:
         vcpus = _of_type(pool, kind)
         if vcpus is not None:
             quota = quota_of(kind.family, spot=spot)
-            found[quota] = max(found.get(quota, 0.0), vcpus)
+            found[quota] = max(vcpus, found.get(quota, vcpus))
     return {quota: vcpus for quota, vcpus in found.items() if quota is not None or len(found) == 1}
 
 
@@ -131,10 +131,11 @@ def _of_type(pool: Pool, kind: InstanceType) -> float | None:
     nodes = []
     if pool.gpu_limit is not None and kind.gpu_count:
         nodes.append(pool.gpu_limit // kind.gpu_count)
-    cpus = quantity(need(pool.limits).get(resources.CPU, ""))
+    limit = need(pool.limits).get(resources.CPU)
+    cpus = None if limit is None else quantity(limit)
     if cpus is not None:
         nodes.append(float(cpus // kind.vcpu))
-    return max(0.0, min(nodes)) * kind.vcpu if nodes else None
+    return min(nodes) * kind.vcpu if nodes else None
 
 
 _POOL = examples.node_pool(types=("g5.48xlarge",), limits={resources.GPU: "32"})
