@@ -66,6 +66,7 @@ def operator(strategy: str | None = None, default_layout: str | None = None, **p
         ("version: v1\n", None),
         (shares(), Shares(4)),
         (shares("mps"), Shares(4)),
+        (shares().replace(resources.GPU, "gpu"), Shares(4)),
         (shares(rename=True), Shares(4, resources.GPU_SHARED)),
         (shares(replicas=1), None),
         (shares(name="nvidia.com/mig-1g.5gb"), None),

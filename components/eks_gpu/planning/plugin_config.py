@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from eks_gpu.facts import resources
 from eks_gpu.facts.gpu_software import DEVICE_PLUGIN_CONFIG_VERSION
 from eks_gpu.facts.sharing_config import FEWEST_REPLICAS, KEYS, MPS, TIME_SLICING, Keys
 from eks_gpu.planning.reading import View
 
 _IGNORED: Final = "resources"
+_VENDOR: Final = resources.GPU.partition("/")[0] + "/"
 
 
 def defects(file: View) -> Iterator[str]:
@@ -50,13 +52,29 @@ def _unknown_keys(data: object, keys: Keys, path: str) -> Iterator[str]:
                 yield from _unknown_keys(below, known, where)
 
 
+def shared_resource(entry: View) -> str | None:
+    """Return which resource an entry shares. The plugin puts the vendor before a name without one (resources.go)."""
+    name = entry["name"].text()
+    return name if name is None or name.startswith(_VENDOR) else _VENDOR + name
+
+
 def _replicated(shared: View, way: str) -> Iterator[str]:
     for entry in shared["resources"].items():
-        name = entry["name"].text()
+        name = shared_resource(entry)
         if name is None:
             yield f"has an entry without a name under sharing.{way}.resources, and the plugin does not start"
             continue
-        replicas = entry["replicas"].integer()
-        if replicas is None or replicas < FEWEST_REPLICAS:
-            said = entry["replicas"].text()
-            yield f"shares {name} among {said} pods by {way}; the plugin starts with {FEWEST_REPLICAS} or more only"
+        if name != resources.GPU and not name.startswith(resources.MIG_PREFIX):
+            yield f"shares {name} by {way}, which the plugin advertises nowhere, so that nothing is shared"
+        yield from _replicas(entry["replicas"], f"shares {name} by {way}")
+
+
+def _replicas(place: View, shares: str) -> Iterator[str]:
+    number, said = place.integer(), place.text()
+    if said is None:
+        yield f"{shares} and does not say among how many pods, and the plugin does not start"
+    elif isinstance(place.data, str):
+        yield f"{shares} among {said!r} pods, which is a text and no number, and the plugin does not start"
+    elif number is None or number < FEWEST_REPLICAS:
+        pods = "pod" if number == 1 else "pods"
+        yield f"{shares} among {said} {pods}; the plugin starts with {FEWEST_REPLICAS} or more only"

@@ -15,6 +15,7 @@ from typing import Final
 from eks_gpu.facts import labels, mig, resources
 from eks_gpu.facts.gpu_software import DEVICE_PLUGIN_DEFAULT_CONFIG
 from eks_gpu.facts.versions import GPU_OPERATOR, NVIDIA_DEVICE_PLUGIN
+from eks_gpu.planning.plugin_config import shared_resource
 from eks_gpu.planning.pod_template import PodTemplate
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.quantity import quantity
@@ -118,7 +119,7 @@ def _loaded(text: str) -> object:
 def time_sliced(config: View) -> dict[str, int]:
     """Return how many pods share one of each resource by time-slicing."""
     entries = config.at("sharing", "timeSlicing", "resources").items()
-    return {entry["name"].text() or "": entry["replicas"].integer() or 0 for entry in entries}
+    return {shared_resource(entry) or "": entry["replicas"].integer() or 0 for entry in entries}
 
 
 def choice_of(pool: Pool) -> str | None:

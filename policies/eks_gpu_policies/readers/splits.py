@@ -10,6 +10,7 @@ from eks_gpu.facts import labels, mig, resources
 from eks_gpu.facts.ami import AmiFamily
 from eks_gpu.facts.versions import GPU_OPERATOR
 from eks_gpu.planning.advertised import Partitions, Shares, Split
+from eks_gpu.planning.plugin_config import shared_resource
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.reading import NotKnown, NotKnownError, View, attempt, need
 from eks_gpu.planning.unknown import UNKNOWN
@@ -124,7 +125,7 @@ def _entries(config: View) -> Iterator[View]:
 
 
 def _is_of_slices(entry: View) -> bool:
-    return (entry["name"].text() or "").startswith(resources.MIG_PREFIX)
+    return (shared_resource(entry) or "").startswith(resources.MIG_PREFIX)
 
 
 def _layout(pool: Pool, plugin: Installation) -> str | None:
@@ -149,7 +150,7 @@ def _shares(config: View) -> Iterator[Shares]:
         renamed = shared["renameByDefault"].boolean() is True
         for entry in shared["resources"].items():
             replicas = entry["replicas"].integer()
-            if entry["name"].text() == resources.GPU and replicas is not None and replicas > 1:
+            if shared_resource(entry) == resources.GPU and replicas is not None and replicas > 1:
                 yield Shares(replicas, resources.GPU_SHARED if renamed else resources.GPU)
 
 

@@ -71,6 +71,12 @@ def test_g04_a_pool_on_which_a_server_may_land_serves() -> None:
     assert passes(judge("SHARE002", plugin(map={"default": SLICED}), pool("development"), elsewhere))
 
 
+def test_g04_a_name_without_its_vendor_is_the_same_resource() -> None:
+    short = SLICED.replace(resources.GPU, "gpu")
+    message = complaint(judge("SHARE002", plugin(map={"default": short}), pool()))
+    assert f"4 pods on one {resources.GPU}" in message
+
+
 def test_g04_whole_gpus_pass() -> None:
     assert passes(judge("SHARE002", plugin(map={"default": WHOLE}), pool()))
     assert passes(judge("SHARE002", plugin(), pool()))

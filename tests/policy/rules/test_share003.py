@@ -36,7 +36,7 @@ def server(**annotations: str) -> Resource:
 
 def test_g03_ten_shares_of_a_t4_are_too_small() -> None:
     message = complaint(judge("SHARE003", plugin({"default": shared(10)}), pool()))
-    assert message == "makes 10 shares of a t4 with 16384 MiB: 1638 MiB a share, less than 4096 MiB"
+    assert message == "makes 10 shares of each t4 with 16384 MiB: 1638 MiB a share, less than 4096 MiB"
 
 
 @pytest.mark.parametrize(("replicas", "enough"), [(4, True), (5, False)])
@@ -50,7 +50,7 @@ def test_g03_the_least_share_can_be_said_otherwise() -> None:
 
 def test_g03_the_smallest_gpu_of_a_pool_counts() -> None:
     both = pool("g4dn.xlarge", "g5.xlarge")
-    assert "of a t4 with 16384 MiB: 3276 MiB a share" in complaint(judge("SHARE003", plugin({"a": shared(5)}), both))
+    assert "of each t4 with 16384 MiB: 3276 MiB a share" in complaint(judge("SHARE003", plugin({"a": shared(5)}), both))
     assert passes(judge("SHARE003", plugin({"a": shared(5)}), pool("g5.xlarge")))
 
 

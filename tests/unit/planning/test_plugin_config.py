@@ -36,10 +36,31 @@ def test_g03_a_file_as_documented_has_no_defect() -> None:
     assert said({"version": "v1"}) == []
 
 
-@pytest.mark.parametrize("replicas", [1, None, "x"])
-def test_g03_fewer_than_two_replicas_are_none(replicas: object) -> None:
-    (defect,) = said(shared(replicas=replicas))
-    assert "starts with 2 or more only" in defect
+@pytest.mark.parametrize(
+    ("replicas", "why"),
+    [
+        (1, "among 1 pod; the plugin starts with 2 or more only"),
+        (0, "among 0 pods; the plugin starts with 2 or more only"),
+        (2.5, "among 2.5 pods; the plugin starts with 2 or more only"),
+        (True, "among true pods; the plugin starts with 2 or more only"),
+        (None, "and does not say among how many pods, and the plugin does not start"),
+        ("4", "among '4' pods, which is a text and no number, and the plugin does not start"),
+        ("x", "among 'x' pods, which is a text and no number, and the plugin does not start"),
+    ],
+)
+def test_g03_fewer_than_two_replicas_and_what_is_no_number_are_none(replicas: object, why: str) -> None:
+    assert said(shared(replicas=replicas)) == [f"shares nvidia.com/gpu by timeSlicing {why}"]
+
+
+@pytest.mark.parametrize("name", ["gpu", "mig-1g.5gb", "nvidia.com/gpu", "nvidia.com/mig-1g.5gb"])
+def test_g03_the_vendor_may_be_left_out_of_a_name(name: str) -> None:
+    assert said(shared(name=name)) == []
+
+
+@pytest.mark.parametrize("name", ["nvidia.com/gpus", "nvidia.com/gpu.shared", "GPU", "example.com/gpu"])
+def test_g03_a_name_of_nothing_shares_nothing(name: str) -> None:
+    (defect,) = said(shared(name=name))
+    assert defect.endswith("by timeSlicing, which the plugin advertises nowhere, so that nothing is shared")
 
 
 def test_g03_an_entry_without_a_name_stops_the_plugin() -> None:
