@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar
 
-from eks_gpu.planning.daemons import Daemon
+from eks_gpu.planning.daemon import Daemon
 from eks_gpu.planning.placement import Manner, Placement
 from eks_gpu.planning.pod_template import PodTemplate
 from eks_gpu.planning.pool import Overlay, Pool, PoolKind

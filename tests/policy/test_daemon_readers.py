@@ -8,7 +8,7 @@ import pytest
 
 from eks_gpu.facts.chart_defaults import Role
 from eks_gpu.facts.versions import GPU_OPERATOR, KUBE_PROMETHEUS_STACK, NVIDIA_DEVICE_PLUGIN
-from eks_gpu.planning.daemons import Daemon
+from eks_gpu.planning.daemon import Daemon
 from eks_gpu.planning.pod_template import Toleration
 from eks_gpu.planning.reading import NotKnown, NotKnownError, need
 from eks_gpu.planning.unknown import UNKNOWN

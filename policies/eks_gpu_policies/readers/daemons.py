@@ -13,7 +13,7 @@ from eks_gpu.facts.chart_defaults import BY_CHART, COMMANDS, IMAGES, ChartDaemon
 from eks_gpu.facts.chart_defaults.nvidia import STATIC_DEVICE_PLUGIN
 from eks_gpu.facts.taints import TOLERATE_EVERYTHING
 from eks_gpu.planning.chart_values import joined
-from eks_gpu.planning.daemons import Daemon
+from eks_gpu.planning.daemon import Daemon
 from eks_gpu.planning.pod_template import Container, PodTemplate
 from eks_gpu.planning.reading import NotKnown, View, attempt, need
 from eks_gpu.planning.told import heard

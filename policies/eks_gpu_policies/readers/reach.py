@@ -10,7 +10,8 @@ from typing import Final
 from eks_gpu.facts.chart_defaults import Role
 from eks_gpu.facts.compatibility import KARPENTER_CHARTS
 from eks_gpu.facts.node_repair import KARPENTER_GATE
-from eks_gpu.planning.daemons import Circumstances, Daemon, Reach, concerned_with, joins, reach, told_apart
+from eks_gpu.planning.daemon import Circumstances, Daemon, Reach
+from eks_gpu.planning.daemons import concerned_with, joins, reach, told_apart
 from eks_gpu.planning.pod_template import PodTemplate
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.reading import NotKnown, NotKnownError, attempt, need

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import pytest
@@ -14,7 +14,8 @@ from eks_gpu.facts.ami import AmiFamily
 from eks_gpu.facts.chart_defaults import Role
 from eks_gpu.facts.instances import CATALOGUE
 from eks_gpu.facts.taints import GPU, Effect, Taint
-from eks_gpu.planning.daemons import Circumstances, Daemon, Reach, reach, reaching, told_apart
+from eks_gpu.planning.daemon import Circumstances, Daemon, Reach
+from eks_gpu.planning.daemons import reach, told_apart
 from eks_gpu.planning.pod_template import PodTemplate, Toleration
 from eks_gpu.planning.pool import Image, Pool, PoolKind
 from eks_gpu.planning.reading import NotKnown, NotKnownError
@@ -68,6 +69,14 @@ def names(daemons: tuple[Daemon, ...]) -> list[str]:
 
 def of(place: Pool, *daemons: Daemon, around: Circumstances = HERE) -> Reach:
     return reach(place, G5, daemons, around)
+
+
+def reaching(place: Pool, daemons: Iterable[Daemon], around: Circumstances) -> tuple[Daemon, ...]:
+    """Return who is sure to come to nodes of every type that a pool may buy."""
+    found = tuple(daemons)
+    reaches = [reach(place, kind, found, around) for kind in told_apart(place, found)]
+    everywhere = (each for each in found if all(any(each is one for one in here.arrived) for here in reaches))
+    return tuple(everywhere) if reaches else ()
 
 
 # --- taints and labels -----------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from eks_gpu.facts.chart_defaults import Role
 from eks_gpu.facts.chart_defaults.node_agents import DCGM_PORT, DCGM_SERVER, DCGM_TOLERATIONS, MONITORING_AGENT
 from eks_gpu.facts.node_repair import DEFAULT_WAIT_MINUTES
 from eks_gpu.facts.taints import TOLERATE_EVERYTHING
-from eks_gpu.planning.daemons import Daemon, Obstacle
+from eks_gpu.planning.daemon import Daemon, Obstacle
 from eks_gpu.planning.pool import Pool, PoolKind
 from eks_gpu.planning.reading import attempt
 from eks_gpu_policies import examples

@@ -13,7 +13,7 @@ from typing import Final
 
 from eks_gpu.facts.chart_defaults import GPU_ROLES, Role
 from eks_gpu.facts.versions import GPU_OPERATOR, NVIDIA_DEVICE_PLUGIN
-from eks_gpu.planning.daemons import Daemon, Reach
+from eks_gpu.planning.daemon import Daemon, Reach
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.reading import NotKnown
 from eks_gpu_policies import examples

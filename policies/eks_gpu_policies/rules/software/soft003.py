@@ -15,7 +15,7 @@ from eks_gpu.facts.ami import UBUNTU, AmiFamily
 from eks_gpu.facts.chart_defaults import Role
 from eks_gpu.facts.taints import GPU
 from eks_gpu.facts.versions import GPU_OPERATOR
-from eks_gpu.planning.daemons import Daemon
+from eks_gpu.planning.daemon import Daemon
 from eks_gpu.planning.pool import Pool, family_name
 from eks_gpu.planning.reading import attempt, need
 from eks_gpu_policies import examples

@@ -19,7 +19,8 @@ from eks_gpu.facts import labels
 from eks_gpu.facts.chart_defaults import GPU_ROLES, Role
 from eks_gpu.facts.taints import GPU
 from eks_gpu.facts.versions import NVIDIA_DEVICE_PLUGIN
-from eks_gpu.planning.daemons import Daemon, Obstacle, Reach, reach
+from eks_gpu.planning.daemon import Daemon, Obstacle, Reach
+from eks_gpu.planning.daemons import reach
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.reading import need
 from eks_gpu_policies import examples
