@@ -122,6 +122,57 @@ def test_n08_fractions_of_a_gpu_need_an_overlay_where_karpenter_buys() -> None:
     assert passes(judge("NODE008", *group("g6f.xlarge")))
 
 
+def unmarked(*requirements: object, **spec: object) -> Resource:
+    bare = pool(*requirements, **{"limits": {"cpu": "100"}, "taints": (), **spec})
+    return changed(bare, "spec.template.metadata", None)
+
+
+CPU = required(labels.INSTANCE_FAMILY, "m7i")
+
+
+@pytest.mark.parametrize("limit", [{"nvidia.com/gpu": "4"}, {"nvidia.com/mig-1g.5gb": "7"}])
+def test_n08_a_limit_on_gpus_is_a_mark(limit: dict[str, str]) -> None:
+    (key,) = limit
+    assert f"is marked as a GPU pool (a limit on {key}) and" in complaint(judge("NODE008", unmarked(CPU, limits=limit)))
+
+
+@pytest.mark.parametrize(
+    "nodes",
+    [
+        unmarked(CPU, limits={"cpu": "100", "nvidia.com/gpu": "0"}),
+        unmarked(CPU, taints=({"key": "dedicated", "value": "ci", "effect": "NoSchedule"},)),
+        unmarked(CPU, required("team", "nvidia")),
+        unmarked(CPU, required(labels.INSTANCE_GPU_MANUFACTURER, "amd")),
+        unmarked(CPU, required(labels.INSTANCE_GPU_MANUFACTURER, "nvidia", operator="NotIn")),
+        unmarked(CPU, required(labels.INSTANCE_GPU_NAME, "a10", operator="NotIn")),
+    ],
+    ids=["a limit of 0", "another taint", "a team", "another maker", "not this maker", "not this model"],
+)
+def test_n08_what_keeps_gpus_away_or_speaks_of_others_is_no_mark(nodes: Resource) -> None:
+    assert not_concerned(judge("NODE008", nodes))
+
+
+def test_n08_types_are_judged_whether_a_pool_is_marked_or_not() -> None:
+    assert "mixes m5.large in" in complaint(judge("NODE008", *group("g5.xlarge", "m5.large", taints=None, labels=None)))
+
+
+@pytest.mark.parametrize(
+    "named", [required(labels.INSTANCE_GPU_NAME, "a10g"), required(labels.INSTANCE_GPU_NAME, "a10", operator="NotIn")]
+)
+def test_n08_only_a_model_that_is_asked_for_and_unknown_is_put_right(named: object) -> None:
+    assert complaint(judge("NODE008", pool(CPU, named, required("team", "a10")))).endswith("that is known here")
+
+
+def test_n08_fractions_beside_a_type_that_nobody_knows_are_not_counted() -> None:
+    nodes = examples.node_pool(types=("g6f.xlarge", "p9.48xlarge"))
+    assert complaint(judge("NODE008", nodes)).startswith("buys p9.48xlarge, of which nothing is known")
+
+
+def test_n08_what_an_overlay_asks_of_nodes_may_fit() -> None:
+    nodes = examples.node_pool(types=("g6f.xlarge",))
+    assert passes(judge("NODE008", nodes, overlay(required(labels.CAPACITY_TYPE, "on-demand"))))
+
+
 def test_n08_manifests_without_an_overlay_leave_open_whether_there_is_one() -> None:
     nodes = examples.node_pool(types=("g6f.xlarge",))
     report = evaluate(

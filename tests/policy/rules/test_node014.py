@@ -74,11 +74,16 @@ def test_g09_the_older_shape_with_an_adapter_as_primary_interface_passes_in_a_la
 
 
 def test_g09_the_nodes_own_interface_is_an_ordinary_one() -> None:
+    remedy = "list one ordinary interface as device 0 of card 0 and one efa-only interface as device 1 of each card"
     alone = [interface(card, 1, "efa-only") for card in range(4)]
-    assert "none as device 0 of network card 0" in complaint(judge("NODE014", *pool(alone, "p4d.24xlarge")))
+    report = judge("NODE014", *pool(alone, "p4d.24xlarge"))
+    assert "none as device 0 of network card 0" in complaint(report)
+    assert report.findings[0].fix.startswith(remedy)
     only = [interface(0, 0, "efa-only"), *alone[1:]]
     for program in (pool(only, "p4d.24xlarge"), group(only, "p4d.24xlarge")):
-        assert "takes no IP address" in complaint(judge("NODE014", *program))
+        report = judge("NODE014", *program)
+        assert "takes no IP address" in complaint(report)
+        assert report.findings[0].fix.startswith(remedy)
 
 
 def test_g09_a_place_is_taken_once_and_a_card_has_room_for_one_adapter() -> None:
@@ -178,7 +183,30 @@ def test_g09_a_pod_asks_for_no_more_adapters_than_its_pool_gives(amount: int, pa
         if passed:
             assert passes(report)
         else:
-            assert "asks for 5 Elastic Fabric Adapters" in messages(report)["trainer"][0]
+            (message,) = messages(report)["trainer"]
+            assert message.startswith("asks for 5 Elastic Fabric Adapters (vpc.amazonaws.com/efa)")
+            assert message.endswith("gives 4")
+
+
+def test_g09_a_pod_asks_for_the_adapters_of_all_its_containers() -> None:
+    each = {"limits": {resources.GPU: "4", resources.EFA: "2"}}
+    both = examples.deployment(
+        examples.container(name="a", resources=each),
+        examples.container(name="b", resources=each),
+        examples.container(name="c", resources={"limits": {"cpu": "1"}}),
+        name="trainer",
+    )
+    assert passes(judge("NODE014", *group(adapters(4), "p4d.24xlarge"), both))
+    assert "asks for 4" in messages(judge("NODE014", *group(adapters(3), "p4d.24xlarge"), both))["trainer"][0]
+
+
+def test_g09_one_pool_of_several_is_enough_and_none_is_told_apart() -> None:
+    none, four = group((), "p4d.24xlarge"), pool(adapters(4), "p4d.24xlarge")
+    assert passes(judge("NODE014", *none, *four, trainer(4)))
+    message = messages(judge("NODE014", *none, *four, trainer(5)))["trainer"][0]
+    assert message.endswith("of the pools that let it on, g5 gives 4, inference gives none")
+    unclear = unknown(four[0], "spec.networkInterfaces")
+    assert "spec.networkInterfaces" in left_open(judge("NODE014", *none, unclear, four[1], trainer(4)))
 
 
 def test_g09_a_group_that_attaches_none_gives_none() -> None:

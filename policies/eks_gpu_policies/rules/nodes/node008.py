@@ -103,7 +103,8 @@ def _nearest(name: str, known: Iterable[str]) -> str | None:
     # Only a name that nobody knows pays for the comparison.
     import difflib  # noqa: PLC0415
 
-    return next(iter(difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)), None)
+    found = difflib.get_close_matches(name, list(known), cutoff=0.5)
+    return found[0] if found else None
 
 
 def _uncounted(pool: Pool, stack: Stack) -> Iterator[Outcome]:
@@ -125,17 +126,16 @@ def _uncounted(pool: Pool, stack: Stack) -> Iterator[Outcome]:
 
 
 def _counts(overlay: View, pool: Pool) -> bool:
-    if overlay["capacity"][resources.GPU].quantity() in {None, 0}:
-        return False
+    counted = overlay["capacity"][resources.GPU].quantity() or 0
     wanted = read_requirements(overlay["requirements"].items())
-    return all(_may_fit(item, pool) for item in wanted)
+    return counted > 0 and all(_may_fit(item, pool) for item in wanted)
 
 
 def _may_fit(wanted: Requirement, pool: Pool) -> bool:
     """Return whether an overlay's condition holds for a type of the pool, as far as types can tell."""
     tellable = {labels.INSTANCE_TYPE: lambda item: item.name, labels.INSTANCE_FAMILY: lambda item: item.family}
     read = tellable.get(wanted.key)
-    return read is None or any(wanted.admits(read(item)) for item in pool.gpu_types)
+    return not read or any(wanted.admits(read(item)) for item in pool.gpu_types)
 
 
 _TEMPLATE = examples.launch_template()

@@ -139,10 +139,7 @@ def _pod(pod: PodTemplate, stack: Stack) -> Iterator[Outcome]:
 
 
 def _amount(pod: PodTemplate) -> int:
-    asked = (
-        quantity(need(box.limits).get(resources.EFA) or need(box.requests).get(resources.EFA) or "0")
-        for box in need(pod.containers)
-    )
+    asked = (quantity(need(box.limits).get(resources.EFA, "0")) for box in need(pod.containers))
     return int(sum(amount for amount in asked if amount is not None))
 
 
