@@ -87,6 +87,8 @@ def test_n10_a_busy_nodes_may_not_be_emptied(policy: str | None) -> None:
         policy,
     )
     assert clauses(pool) == {"a"}
+    said = policy or "unset, which means WhenEmptyOrUnderutilized"
+    assert f"consolidationPolicy is {said} and no always-on budget" in complaint(judge("NODE013", pool))
     assert clauses(pool, STEADFAST) == set()
 
 
@@ -150,6 +152,13 @@ def test_n10_b_ten_minutes_are_enough_for_a_gang_to_restart_and_less_are_not() -
     report = judge("NODE013", examples.training_pool(consolidateAfter="9m59s"), GANG)
     assert complaint(report).startswith("clause b (restart): consolidateAfter is ")
     assert report.findings[0].level is Level.MANDATORY
+
+
+def test_n10_b_a_budget_that_keeps_empty_nodes_keeps_those_of_a_gang_that_restarts() -> None:
+    kept = [{"nodes": "0", "reasons": ["Empty", "Drifted"]}]
+    assert passes(judge("NODE013", examples.training_pool(consolidateAfter="0s", budgets=kept), GANG))
+    other = [{"nodes": "0", "reasons": ["Underutilized", "Drifted"]}]
+    assert clauses(examples.training_pool(consolidateAfter="0s", budgets=other), GANG) == {"b"}
 
 
 def test_n10_b_for_jobs_of_one_pod_it_is_advice() -> None:
@@ -289,6 +298,8 @@ def test_a_pool_of_all_sizes_that_gives_back_empty_nodes_only_is_not_concerned_l
 
 def test_n10_a_pool_that_empties_busy_nodes_and_buys_eight_gpus_gets_advice_like_a_public_one() -> None:
     report = judge("NODE013", GENERAL)
+    patient = judge("NODE013", changed(GENERAL, f"{SPEC}.terminationGracePeriod", "72h"))
+    assert {finding.level for finding in patient.findings} == {Level.ADVISORY}
     assert {"a", "d"} <= clauses(GENERAL)
     assert {finding.level for finding in report.findings} == {Level.ADVISORY}
 

@@ -150,6 +150,18 @@ def test_n09_a_role_in_the_values_needs_its_policies_as_well() -> None:
     assert [finding.message.split()[4] for finding in report.findings] == ["controller-policy"]
 
 
+def test_n09_remedies_say_what_is_to_depend_on_what() -> None:
+    def remedies(*program: Resource) -> list[str]:
+        return [finding.fix.partition(" (")[0] for finding in judge("NODE015", *program).findings]
+
+    assert remedies(after(POOL, RELEASE), CLASS, RELEASE, *BELOW) == ["let p4d depend on p4d"]
+    assert remedies(after(POOL, CLASS), after(CLASS), RELEASE, *BELOW) == ["let p4d depend on karpenter"] * 2
+    bare = after(CHART, QUEUE, ROLE, POLICY, ASSOCIATION)
+    assert remedies(bare, *BELOW) == ["let karpenter depend on system"]
+    assert remedies(after(CHART, SYSTEM, POLICY, ASSOCIATION), *BELOW) == ["let karpenter depend on interruptions"]
+    assert remedies(after(CHART, SYSTEM, QUEUE, ASSOCIATION), *BELOW) == ["let karpenter depend on controller-policy"]
+
+
 def test_what_is_elsewhere_is_nobodys_business() -> None:
     assert passes(judge("NODE015", after(POOL)))
     assert passes(judge("NODE015", after(CHART)))

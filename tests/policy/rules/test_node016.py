@@ -108,6 +108,8 @@ def test_n12_a_toleration_of_everything_lets_any_pod_onto_a_dear_pool() -> None:
         examples.container(resources={"requests": {"cpu": "1"}}, image="nginx:1.29"), name="web", tolerations=EVERYTHING
     )
     assert "tolerates every taint, and so may land on p4d" in complaint(judge("NODE016", *g5(9), *dedicated(), cpu))
+    named = examples.deployment(tolerations=[{"key": taints.dedicated("a100").key, "operator": "Exists"}])
+    assert "as soon as g5 ($1.21/h, weight 9) is full" in complaint(judge("NODE016", *g5(9), *dedicated(), named))
     elsewhere = changed(cpu, f"{NODE}.nodeSelector", {"team": "web"})
     assert not_concerned(judge("NODE016", *g5(9), *dedicated(), elsewhere))
 

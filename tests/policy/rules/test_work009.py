@@ -146,6 +146,25 @@ def test_w06_a_variable_is_followed_and_a_scratch_volume_inside_the_claim_is_see
     assert "the volume shm (emptyDir)" in complaint(judge("WORK009", changed(job, f"{BOX}.volumeMounts", mounts)))
 
 
+def test_w06_what_cannot_be_written_is_no_place_to_save_to() -> None:
+    job = changed(told("train.py", "--ckpt-dir=/checkpoints/run"), f"{BOX}.volumeMounts.1.readOnly", value=True)
+    assert "which is the read-only volume checkpoints (persistentVolumeClaim)" in complaint(judge("WORK009", job))
+
+
+def test_w06_the_claims_of_a_stateful_set_stand_outside_of_its_pods() -> None:
+    job = told("train.py", "--ckpt-dir=/checkpoints/run")
+    spec = {**job.props["spec"]["template"]["spec"], "volumes": [SHM]}  # type: ignore[index]  # an example's own shape
+    labelled = {
+        "annotations": job.props["spec"]["template"]["metadata"]["annotations"],
+        "labels": {"workload": "training"},
+    }  # type: ignore[index]  # the same
+    template = {"metadata": labelled, "spec": spec}
+    for kind, durable in (("StatefulSet", True), ("Deployment", False)):
+        owner = examples.resource(f"kubernetes:apps/v1:{kind}", "train", {"spec": {"template": template}})
+        report = judge("WORK009", owner)
+        assert passes(report) if durable else "the volume checkpoints (unknown)" in complaint(report)
+
+
 def test_w06_a_declared_path_goes_before_what_the_arguments_say() -> None:
     declared = {declarations.CHECKPOINT_PATH: "s3://bucket/run"}
     assert passes(judge("WORK009", examples.training_job("finetune", declared, emptyDir={})))

@@ -25,6 +25,8 @@ def settings(**said: object) -> list[tuple[str, str]]:
     [
         ("train.py", ["train.py"]),
         ("it's", ["it's"]),
+        ("#1", ["#1"]),
+        ('{"a":1}', ['{"a":1}']),
         ("torchrun train.py --name 'my run'", ["torchrun", "train.py", "--name", "my run"]),
         ("train.py # --resume", ["train.py"]),
         ("# first\ntrain.py --a \\\n --b", ["train.py", "--a", "--b"]),
@@ -62,6 +64,7 @@ def test_arguments_that_are_not_known_at_all_are_one_word() -> None:
     [
         (["--out", "/x"], [("out", "/x")]),
         (["--out=/x=y"], [("out", "/x=y")]),
+        (["--Xout=/x"], [("Xout", "/x")]),
         (["++trainer.out=/x", "out=/y"], [("trainer.out", "/x"), ("out", "/y")]),
         (["-o", "/x"], [("o", "/x")]),
         (["--resume", "--fast"], [("resume", ""), ("fast", "")]),
