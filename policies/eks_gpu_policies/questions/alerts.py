@@ -5,6 +5,7 @@ In PrometheusRules, in ConfigMaps and rule groups of Amazon Managed Prometheus a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,7 +18,10 @@ from eks_gpu_policies import charts, tokens
 from eks_gpu_policies.program import once
 from eks_gpu_policies.stack import Stack
 
-_PROMETHEUS_RULES: Final = (tokens.PROMETHEUS_RULE,)
+_PROMETHEUS_RULES: Final = (tokens.PROMETHEUS_RULE, tokens.custom("operator.victoriametrics.com/v1beta1:VMRule"))
+"""Kinds that hold groups of rules; the second is what the operator of VictoriaMetrics makes of the first."""
+_NAMES_RULES: Final = re.compile(r"(?:rules|alerts)(?:map)?(?:\.ya?ml)?$", re.IGNORECASE)
+"""Keys of texts and values that hold rules: ``additionalPrometheusRulesMap``, ``gpu-alerts.yaml``."""
 _MENTIONS: Final = ("groups:", '"groups"')
 """What a text with rules has in it; only such is read as YAML, which takes its time."""
 _DEPTH: Final = 12
@@ -69,7 +73,7 @@ class _Reader:
             case list() | tuple() if depth < _DEPTH:
                 for item in place.items():
                     self.read(item, depth + 1)
-            case _ if place.data is UNKNOWN and depth == 0:
+            case _ if place.data is UNKNOWN and (depth == 0 or _NAMES_RULES.search(place.path)):
                 self.unclear.append(place.not_known())
             case _:
                 pass

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -64,27 +64,35 @@ def exporters(stack: Stack) -> tuple[Exporter, ...]:
 
 def _exporters(stack: Stack) -> Iterator[Exporter]:
     for release in charts.releases(stack, DCGM_EXPORTER.name, GPU_OPERATOR.name):
-        yield _of_chart(release) if charts.name(release) == DCGM_EXPORTER.name else _of_operator(release, stack)
+        yield _of_chart(release, stack) if charts.name(release) == DCGM_EXPORTER.name else _of_operator(release, stack)
     for pod in stack.pods:
         for box in () if isinstance(pod.containers, NotKnown) else pod.containers:
             if _IMAGE.search(box.image if isinstance(box.image, str) else ""):
                 yield _of_pod(pod, box, stack)
 
 
-def _of_chart(release: Resource) -> Exporter:
+def _of_chart(release: Resource, stack: Stack) -> Exporter:
     values = charts.values(release)
     return Exporter(
         urn=release.urn,
         name=release.name,
         enabled=True,
         version=_newest(attempt(values.at("image", "tag").text)) or _newest(attempt(release.view["version"].text)),
-        own_list=attempt(_text_list, values["customMetrics"]),
+        own_list=attempt(_charts_list, values, stack),
         by_chart=True,
     )
 
 
-def _text_list(place: View) -> CounterList | None:
-    text = place.text()
+def _charts_list(values: View, stack: Stack) -> CounterList | None:
+    """Return the list that the chart's exporter is told to read; its arguments may name another than the chart's."""
+    words = values["arguments"].texts()
+    mapped = _after(facts.LIST_MAP_FLAGS, words)
+    if mapped is not None:
+        return _from_map(mapped.rpartition(":")[2], values["arguments"], stack)
+    path = _after(facts.LIST_FLAGS, words)
+    if path is not None and path not in facts.LISTS_IN_IMAGE:
+        raise NotKnownError(values["arguments"].not_known(f"what is in {path}"))
+    text = values["customMetrics"].text()
     return read_counters(text) if text else None
 
 
@@ -167,13 +175,20 @@ def _pods_list(pod: PodTemplate, box: Container, stack: Stack) -> CounterList | 
 
 def _option(box: Container, flags: tuple[str, ...], variable: str) -> str | None:
     """Return what an option says, by the command line or else by the environment."""
-    words = (*box.place["command"].texts(), *box.place["args"].texts())
+    said = _after(flags, (*box.place["command"].texts(), *box.place["args"].texts()))
+    if said is not None:
+        return said
+    values = (item["value"].text() for item in box.place["env"].items() if item["name"].text() == variable)
+    return next(values, None)
+
+
+def _after(flags: tuple[str, ...], words: Sequence[str]) -> str | None:
+    """Return what a command line says after one of ``flags``."""
     for index, word in enumerate(words):
         flag, equals, value = word.partition("=")
         if flag in flags:
             return value if equals else next(iter(words[index + 1 : index + 2]), None)
-    values = (item["value"].text() for item in box.place["env"].items() if item["name"].text() == variable)
-    return next(values, None)
+    return None
 
 
 def _newest(text: object) -> tuple[int, ...] | None:

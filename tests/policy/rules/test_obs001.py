@@ -140,6 +140,30 @@ def test_rules_that_are_not_known_are_left_open() -> None:
     assert left_open(judge(operator(), prometheus(), known)) == ["spec.groups[0].rules[2].expr"]
 
 
+@pytest.mark.parametrize(
+    ("found", "path"),
+    [
+        ((prometheus(additionalPrometheusRulesMap=UNKNOWN),), "values.additionalPrometheusRulesMap"),
+        ((prometheus(), changed(config_map("gpus"), "data", {"gpu-alerts.yaml": UNKNOWN})), "data.gpu-alerts.yaml"),
+    ],
+    ids=["values", "map"],
+)
+def test_rules_that_are_not_known_in_values_and_maps_are_left_open(found: tuple[Resource, ...], path: str) -> None:
+    assert left_open(judge(operator(), *found)) == [path]
+
+
+def test_values_that_are_not_known_and_hold_no_rules_leave_nothing_open() -> None:
+    secret = prometheus(alertmanager={"config": {"receivers": [{"slack": UNKNOWN}]}}, grafana={"password": UNKNOWN})
+    assert passes(judge(operator(), secret, alerts(*COMPLETE)))
+
+
+def test_rules_for_victoria_metrics_are_rules() -> None:
+    spec = {"groups": groups(*COMPLETE)}
+    rules = examples.resource("kubernetes:operator.victoriametrics.com/v1beta1:VMRule", "gpus", {"spec": spec})
+    stack = examples.release("vm", "victoria-metrics-k8s-stack", "0.60.0")
+    assert passes(judge(operator(), stack, rules))
+
+
 def test_a_text_that_is_no_yaml_holds_no_rules() -> None:
     template = config_map("rules", gpu__yaml="groups: [{{ .Values.groups }}\n  - :")
     assert "without an alert" in complaint(judge(operator(), prometheus(), template))

@@ -67,6 +67,18 @@ def test_m07_a_list_of_ones_own_replaces_the_default() -> None:
     assert "DCGM_FI_DEV_GPU_UTIL" in complaint(judge("OBS002", own, alerts("DCGM_FI_DEV_GPU_UTIL < 5")))
 
 
+def test_m07_the_charts_arguments_may_name_another_list() -> None:
+    rows = "DCGM_FI_DEV_ECC_SBE_VOL_TOTAL, counter, errors\n"
+    wanted = alerts("DCGM_FI_DEV_ECC_SBE_VOL_TOTAL > 0")
+    mapped = exporter(arguments=["-m", "monitoring:own-list"])
+    assert passes(judge("OBS002", mapped, wanted, config_map("own-list", metrics=rows)))
+    assert left_open(judge("OBS002", mapped, wanted)) == ["expr"]
+    elsewhere = exporter(arguments=["--collectors=/etc/own/list.csv"])
+    assert left_open(judge("OBS002", elsewhere, wanted)) == ["expr"]
+    usual = exporter(arguments=["-f", "/etc/dcgm-exporter/default-counters.csv"])
+    assert "which dcgm does not export" in complaint(judge("OBS002", usual, wanted))
+
+
 def test_m07_exporter_4_9_calls_its_series_by_other_names() -> None:
     report = judge("OBS002", exporter("4.9.0"), alerts(TEMPERATURE))
     assert "DCGM_FI_DEV_GPU_TEMP, which dcgm does not export" in complaint(report)

@@ -13,7 +13,7 @@ from eks_gpu_policies.report import Report
 from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.rule import Environment
 from eks_gpu_policies.rules import BY_ID
-from tests.support.judging import TODAY, changed, complaint, judge, left_open, not_concerned, passes, unknown
+from tests.support.judging import TODAY, changed, complaint, judge, left_open, messages, not_concerned, passes, unknown
 from tests.support.watching import CLUSTER, exporter, operator, prometheus
 
 EVERYTHING = {"prometheusSpec": {"serviceMonitorSelectorNilUsesHelmValues": False}}
@@ -138,6 +138,68 @@ def test_m07_a_monitor_of_pods_has_a_selector_of_its_own() -> None:
     by_team = {"prometheusSpec": {"podMonitorSelector": {"matchLabels": {"team": "ml"}}}}
     assert passes(judge("OBS004", prometheus(prometheus=by_team), pods))
     assert complaint(judge("OBS004", CLUSTER, pods)).startswith("needs the kind PodMonitor, which nothing")
+
+
+def about(**parts: object) -> Resource:
+    """Return a monitor without labels that says by some of its parts what it is about."""
+    spec = {"selector": parts.get("selector", {"matchLabels": {"app": "x"}}), "endpoints": [{"port": "metrics"}]}
+    metadata = {"name": parts.get("name", "metrics")}
+    return examples.resource(tokens.SERVICE_MONITOR, "gpus", {"metadata": metadata, "spec": spec})
+
+
+@pytest.mark.parametrize(
+    ("given", "concerned"),
+    [
+        (about(name="dcgm"), True),
+        (about(selector={"matchLabels": {"app": "web", "part": "gpu-metrics"}}), True),
+        (about(selector={"matchExpressions": [{"key": "app", "operator": "In", "values": ["web", "nvidia"]}]}), True),
+        (about(name=None), False),
+        (about(selector={"matchExpressions": [{"key": "app", "operator": "In", "values": ["web"]}]}), False),
+    ],
+)
+def test_a_monitor_is_about_gpus_if_its_name_or_selector_says_so(given: Resource, concerned: bool) -> None:
+    report = judge("OBS004", prometheus(), given)
+    assert not_concerned(report) is not concerned
+    if concerned:
+        assert "selects release=monitoring" in complaint(report)
+
+
+def test_the_operator_may_leave_its_monitor_out() -> None:
+    assert not_concerned(judge("OBS004", prometheus(), operator(serviceMonitor={"enabled": False})))
+
+
+def test_the_remedy_names_the_value_of_the_chart() -> None:
+    by_chart = judge("OBS004", prometheus(), exporter()).findings[0].fix
+    assert "release=monitoring (serviceMonitor.additionalLabels)" in by_chart
+    by_operator = judge("OBS004", prometheus(), operator()).findings[0].fix
+    assert "release=monitoring (dcgmExporter.serviceMonitor.additionalLabels)" in by_operator
+
+
+def test_a_release_that_pulumi_names_has_no_label_of_it() -> None:
+    unnamed = changed(exporter(), "name", None)
+    assert "app.kubernetes.io/instance" not in complaint(judge("OBS004", prometheus(), unnamed))
+
+
+def test_a_charts_monitor_matters_beside_one_that_nobody_selects_or_knows() -> None:
+    beside = judge("OBS004", prometheus(), operator(), monitor(app="x"))
+    assert messages(beside).keys() == {"gpu-operator", "gpus"}
+    open_one = judge("OBS004", prometheus(), operator(), unknown(monitor(), "metadata.labels"))
+    assert "nobody scrapes" in messages(open_one)["gpu-operator"][0]
+
+
+def test_a_charts_monitor_does_not_matter_where_one_prometheus_of_several_scrapes() -> None:
+    second = examples.release(
+        "second", KUBE_PROMETHEUS_STACK.name, KUBE_PROMETHEUS_STACK.version, values={"prometheus": EVERYTHING}
+    )
+    labelled = monitor(release="monitoring")
+    by_label = {"prometheusSpec": {"serviceMonitorSelector": {"matchLabels": {"release": "other"}}}}
+    third = examples.release(
+        "third", KUBE_PROMETHEUS_STACK.name, KUBE_PROMETHEUS_STACK.version, values={"prometheus": by_label}
+    )
+    assert passes(judge("OBS004", prometheus(), third, operator(), labelled))
+    assert passes(judge("OBS004", prometheus(), second, operator()))
+    own = {"prometheusSpec": {"additionalScrapeConfigs": [JOB]}}
+    assert passes(judge("OBS004", third, prometheus(prometheus=own), operator()))
 
 
 # --- selectors of one's own ---------------------------------------------------------------------------------------

@@ -97,21 +97,20 @@ def _release_name(release: Resource) -> str:
 
 
 def _check(resource: Resource, stack: Stack) -> Iterator[Outcome]:
-    yield from clauses(_selected(resource, stack), _defined(resource, stack))
-
-
-def _selected(resource: Resource, stack: Stack) -> Iterator[Outcome]:
     scrape = _scrape(resource)
+    if scrape is not None:
+        yield from clauses(_selected(scrape, resource, stack), _defined(scrape, resource, stack))
+
+
+def _selected(scrape: _Scrape, resource: Resource, stack: Stack) -> Iterator[Outcome]:
     found = tuple(item for item in prometheuses(stack) if item.reads_monitors)
-    if scrape is None or not found or _ours_scrapes(resource, stack):
+    if _ours_scrapes(resource, stack):
         return
     answers = [attempt(item.selects, scrape.labels, scrape.monitor) for item in found]
-    if True in answers:
+    if True in answers or any(_OF_GPUS.search(one.own_jobs) for one in found):
         return
     for one, answer in zip(found, answers, strict=True):
         need(answer)
-        if _OF_GPUS.search(one.own_jobs):
-            continue
         wanted = one.selector_text(scrape.monitor)
         said = ", ".join(f"{key}={value}" for key, value in sorted(scrape.labels.items()) if value) or "no labels"
         yield Problem(
@@ -134,9 +133,9 @@ def _ours_scrapes(resource: Resource, stack: Stack) -> bool:
     return False
 
 
-def _defined(resource: Resource, stack: Stack) -> Iterator[Outcome]:
-    """Judge whether the kind ServiceMonitor is there at all."""
-    if stack.options.manifests_only or brings_definitions(stack):
+def _defined(scrape: _Scrape, resource: Resource, stack: Stack) -> Iterator[Outcome]:
+    """Judge whether the kind of the monitor is there at all."""
+    if brings_definitions(stack):
         return
     found = prometheuses(stack)
     if found and _is_default_of_operator(resource):
@@ -144,23 +143,21 @@ def _defined(resource: Resource, stack: Stack) -> Iterator[Outcome]:
         return
     if found and resource.type not in tokens.HELM:
         return
-    scrape = _scrape(resource)
-    kind = "ServiceMonitor" if scrape is None else scrape.kind
     unclear = unclear_parts(stack)
     if unclear:
         yield undecided(unclear[0])
     elif stack.of_type(*sorted(tokens.CLUSTERS)) and not _is_default_of_operator(resource):
         yield Problem(
-            f"needs the kind {kind}, which nothing in the stack brings to the cluster that it makes",
-            fix=f"install {KUBE_PROMETHEUS_STACK.name} or prometheus-operator-crds, or leave the {kind} out",
+            f"needs the kind {scrape.kind}, which nothing in the stack brings to the cluster that it makes",
+            fix=f"install {KUBE_PROMETHEUS_STACK.name} or prometheus-operator-crds, or leave the {scrape.kind} out",
         )
     else:
-        yield Undecided("kind", f"whether the cluster has a Prometheus that selects the {kind}")
+        yield Undecided("kind", f"whether the cluster has a Prometheus that selects the {scrape.kind}")
 
 
 def _is_default_of_operator(resource: Resource) -> bool:
     """Return whether nobody asked for the ServiceMonitor: the operator leaves it out where the kind is missing."""
-    return resource.type in tokens.HELM and charts.name(resource) == GPU_OPERATOR.name
+    return charts.name(resource) == GPU_OPERATOR.name
 
 
 def _monitor(**given: str) -> Resource:
