@@ -15,6 +15,23 @@ from tests.support.judging import complaint, judge, left_open, not_concerned
 HALF = {"image": "x:1", "resources": {"limits": {resources.GPU: "0.5"}}}
 
 
+@pytest.mark.parametrize(
+    ("token", "images", "kind"),
+    [
+        ("apps/v1:Deployment", ["quay.io/jupyter/base-notebook:2026-07-01"], WorkloadKind.DEVELOPMENT),
+        ("apps/v1:StatefulSet", ["envoy:1", "codercom/code-server:4"], WorkloadKind.DEVELOPMENT),
+        ("apps/v1:Deployment", ["vllm/vllm-openai:v0.11.0"], WorkloadKind.INFERENCE),
+        ("apps/v1:Deployment", [UNKNOWN], WorkloadKind.INFERENCE),
+        ("core/v1:Pod", ["jupyter:1"], WorkloadKind.OTHER),
+    ],
+)
+def test_what_somebody_works_in_is_development(token: str, images: list[object], kind: WorkloadKind) -> None:
+    boxes = [{"name": f"c{number}", "image": image} for number, image in enumerate(images)]
+    spec = {"containers": boxes} if token.endswith("Pod") else {"template": {"spec": {"containers": boxes}}}
+    (pod,) = Stack((examples.resource(f"kubernetes:{token}", "x", {"spec": spec}),)).pods
+    assert pod.kind is kind
+
+
 def workflow(spec: object, kind: str = "Workflow") -> Resource:
     return examples.resource(f"kubernetes:argoproj.io/v1alpha1:{kind}", "nightly", {"spec": spec})
 

@@ -164,6 +164,13 @@ def _asking() -> Iterator[tuple[str, Manifest]]:
             f"Deployment of {name} with a port",
             _in("Deployment", _pod({**settings, "ports": [{"containerPort": 80}]})),
         )
+    for kind in ("Deployment", "StatefulSet", "Pod"):
+        for image in ("quay.io/jupyter/pytorch-notebook:2026-07-01", "codercom/CODE-SERVER:4.1", "example.com/note:1"):
+            yield f"{kind} of {image}", _in(kind, _pod({"image": image}))
+    yield (
+        "a notebook that serves",
+        _in("Deployment", _pod({"image": "jupyter:1"}), labels={labels.WORKLOAD: "inference"}),
+    )
     ready = {"readinessProbe": {"httpGet": {"path": "/", "port": 80}, "initialDelaySeconds": 300}}
     yield "Deployment with a readiness probe", _in("Deployment", _pod(ready))
 

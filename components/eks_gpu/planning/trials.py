@@ -29,6 +29,9 @@ WAITING: Final = re.compile(
 )
 """Commands that end in waiting or in a look at the GPUs."""
 
+NOTEBOOK: Final = re.compile(r"jupyter|notebook|code-server|rstudio|marimo", re.IGNORECASE)
+"""Images in which somebody works: they serve a person, who waits for no model to load."""
+
 TESTS: Final = re.compile(
     r"nccl[-_]?tests?|(?:all_reduce|all_gather|alltoall|reduce_scatter|sendrecv|broadcast)_perf|nccl_message_transfer"
     r"|dcgmi|gpu[-_]?burn|nvbandwidth|ib_write_bw|" + _SAMPLE,

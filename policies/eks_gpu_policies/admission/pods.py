@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from eks_gpu.facts import labels
+from eks_gpu.planning.trials import NOTEBOOK
 from eks_gpu_policies.admission.said import Kinds, changed, is_gpu, text, texts
 from eks_gpu_policies.readers.pods import SHORT_JOB_SECONDS
 
@@ -93,11 +94,12 @@ PURPOSE: Final = (
         (
             f"variables.said in {texts(labels.WORKLOADS)} ? variables.said : "
             f"object.kind == 'Job' && !({_SHORT}) ? 'training' : "
-            "object.kind in ['Deployment', 'StatefulSet'] ? 'inference' : 'other'"
+            "!(object.kind in ['Deployment', 'StatefulSet']) ? 'other' : variables.containers.exists(c, "
+            f"has(c.image) && c.image.matches({text(f'(?i){NOTEBOOK.pattern}')})) ? 'development' : 'inference'"
         ),
     ),
 )
-"""What the pods are for: by their label, or the owner's, else by the kind of owner."""
+"""What the pods are for: by their label, or the owner's, else by the kind of owner and by their image."""
 
 
 VOLUMES: Final = ("volumes", "has(variables.podSpec.volumes) ? variables.podSpec.volumes : dyn([])")

@@ -17,6 +17,7 @@ from eks_gpu.planning.pod_template import (
 )
 from eks_gpu.planning.reading import View, attempt, need
 from eks_gpu.planning.requirements import Requirement, from_labels, read_requirements, read_terms
+from eks_gpu.planning.trials import NOTEBOOK
 from eks_gpu.planning.unknown import UNKNOWN
 from eks_gpu_policies import tokens
 from eks_gpu_policies.program import Program
@@ -146,13 +147,21 @@ def _as_a_whole(resources: View) -> dict[str, str]:
 
 
 def _kind(owner: Resource, owner_kind: str, labels: Mapping[str, str], spec: View) -> WorkloadKind:
-    """Return what the pods are for: by their label, or the owner's, else by the kind of owner."""
+    """Return what the pods are for: by their label, or the owner's, else by the kind of owner and by their image."""
     said = labels.get(keys.WORKLOAD) or owner.view.at("metadata", "labels", keys.WORKLOAD).text()
     if said in keys.WORKLOADS:
         return WorkloadKind(said)
     if owner_kind in _TRAINING_OWNERS or (owner_kind == _JOB and not _is_short(owner.view["spec"], spec)):
         return WorkloadKind.TRAINING
-    return WorkloadKind.INFERENCE if owner_kind in _INFERENCE_OWNERS else WorkloadKind.OTHER
+    if owner_kind not in _INFERENCE_OWNERS:
+        return WorkloadKind.OTHER
+    return WorkloadKind.DEVELOPMENT if _is_a_notebook(spec) else WorkloadKind.INFERENCE
+
+
+def _is_a_notebook(spec: View) -> bool:
+    """Return whether a container's image is known to be one that somebody works in."""
+    images = attempt(lambda: [item["image"].text() or "" for item in spec["containers"].items()])
+    return isinstance(images, list) and any(NOTEBOOK.search(image) for image in images)
 
 
 def _is_short(job: View, pod: View) -> bool:
