@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Final
 
 from eks_gpu.facts import labels as keys
@@ -21,8 +20,6 @@ _OF_PLACE: Final = _PLACES | {keys.ZONE, keys.CAPACITY_TYPE, keys.EKS_CAPACITY_T
 _NOWHERE: Final = frozenset({"no zone"})
 """A pool whose subnets and requirements have no zone in common makes no node anywhere."""
 _ABSENT: Final = OneOf(frozenset())
-_KEPT: Final = 65536
-"""How many labels are remembered of which pools say nothing."""
 
 
 class Carried:
@@ -35,6 +32,7 @@ class Carried:
         self._described = tuple(_labels_of_type(pool, kind) for kind in kinds)
         self._of_types = frozenset(key for described in self._described for key in described)
         self._said = self._spoken_of()
+        self._absent = column(_ABSENT)
         self.columns: dict[str, Column] = {}
         """What was asked for before, for those in a hurry."""
 
@@ -47,8 +45,8 @@ class Carried:
 
     def under(self, key: str) -> Column:
         """Return what nodes carry under a label."""
-        if self._said is not None and key not in self._said:
-            return _unsaid(self._pool.kind, key)
+        if self._said is not None and key not in self._said and not _set_by_others(self._pool.kind, key):
+            return self._absent
         found = self.columns.get(key)
         if found is None:
             found = self.columns[key] = column(self._find(key))
@@ -89,12 +87,6 @@ def _required(kind: PoolKind, key: str, own: tuple[Requirement, ...]) -> Content
         return _ABSENT
     optional = not by_others and all(each.operator == "NotIn" for each in own)
     return SomeValue(own, optional if own else keys.appears_after_boot(key))
-
-
-@lru_cache(_KEPT)
-def _unsaid(kind: PoolKind, key: str) -> Column:
-    """Return what nodes carry under a label of which a pool says nothing."""
-    return column(_required(kind, key, ()))
 
 
 def _listed(own: tuple[Requirement, ...]) -> frozenset[str]:

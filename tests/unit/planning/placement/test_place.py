@@ -189,6 +189,65 @@ def test_n04_each_maker_of_nodes_says_in_its_own_label_how_they_are_paid(kind: P
     assert place(pod(selector=from_labels({key: value})), nobodys).refuses
 
 
+def test_n04_eks_spells_it_in_capitals() -> None:
+    asking = pod(selector=from_labels({labels.EKS_CAPACITY_TYPE: "ON_DEMAND"}))
+    assert place(asking, group()).admits
+
+
+def test_n04_karpenter_describes_instance_types_and_eks_names_them() -> None:
+    by_model, by_type = ({labels.INSTANCE_GPU_NAME: "a10g"}, {labels.INSTANCE_TYPE: "g5.xlarge"})
+    assert place(pod(selector=from_labels(by_model)), pool()).admits
+    assert place(pod(selector=from_labels(by_model)), group()).reason.endswith("nodes there have no such label")
+    assert place(pod(selector=from_labels(by_type)), group()).admits
+    assert place(pod(selector=from_labels({labels.ARCH: "amd64", labels.OS: "linux"})), group()).admits
+
+
+def test_n04_requirements_on_one_label_say_nothing_of_another() -> None:
+    teams = (Requirement("team", "In", ("x",)), Requirement("squad", "In", ("y",)))
+    assert place(pod(selector=from_labels({"team": "x", "squad": "y"})), pool(requirements=teams)).admits
+    assert place(pod(selector=from_labels({"team": "y"})), pool(requirements=teams)).reason == (
+        "requires team=y, nodes there have x"
+    )
+    assert place(pod(selector=from_labels({"team": "x"})), pool(requirements=UNKNOWN)).unclear == UNKNOWN
+    assert place(pod(selector=from_labels({"team": "x"})), pool(requirements=UNKNOWN, labels={"team": "x"})).admits
+
+
+@pytest.mark.parametrize(
+    ("own", "absent", "present"),
+    [
+        (Requirement("team", "Exists"), False, True),
+        (Requirement("team", "NotIn", ("y",)), True, True),
+        (Requirement("team", "DoesNotExist"), True, False),
+        (Requirement("team", "In", ("x", "y")), False, True),
+        (Requirement("team", "Gt", ("1",)), False, False),
+    ],
+)
+def test_n04_a_pools_requirement_says_whether_its_nodes_have_a_label(
+    own: Requirement, absent: bool, present: bool
+) -> None:
+    required = pool(requirements=(own,))
+    assert place(pod(affinity=((Requirement("team", "DoesNotExist"),),)), required).admits is absent
+    assert place(pod(selector=from_labels({"team": "x"})), required).admits is present
+
+
+def test_n04_labels_that_others_set_may_have_any_value() -> None:
+    for key in (labels.KARPENTER_NODEPOOL, labels.RESERVATION_ID):
+        assert place(pod(selector=from_labels({key: "x"})), pool()).admits
+        assert place(pod(selector=from_labels({key: "x"})), group()).refuses
+        assert place(pod(affinity=((Requirement(key, "DoesNotExist"),),)), pool()).refuses
+    named = from_labels({labels.EKS_NODE_GROUP: "x"})
+    assert place(pod(selector=named), group()).admits
+    assert place(pod(selector=named), pool()).refuses
+    assert place(pod(selector=named), replace(group(), kind=PoolKind.SELF_MANAGED)).refuses
+    found_out = from_labels({labels.GFD_PRODUCT: "NVIDIA-A10G"})
+    assert place(pod(selector=found_out), replace(group(), kind=PoolKind.SELF_MANAGED)).admits
+
+
+def test_a_pool_that_has_no_zone_is_nowhere() -> None:
+    torn = pool(zones=frozenset("a"), requirements=(Requirement(labels.ZONE, "In", ("b",)),))
+    assert place(pod(selector=from_labels({labels.ZONE: "a"})), torn).reason.endswith("nodes there have no zone")
+
+
 def test_n04_labels_of_the_place_are_no_pools_own() -> None:
     blind = pool(labels=UNKNOWN, zones=frozenset("ab"))
     assert place(pod(selector=from_labels({labels.ZONE: "a"})), blind).admits
