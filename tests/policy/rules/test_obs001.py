@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from eks_gpu.facts.versions import KUBE_PROMETHEUS_STACK
 from eks_gpu.planning.unknown import UNKNOWN
 from eks_gpu_policies import examples
 from eks_gpu_policies.engine import evaluate
@@ -102,6 +103,52 @@ def test_who_alerts_where_everything_is_sent_to_is_left_open(values: dict[str, o
     assert "switches Alertmanager off" in complaint(judge(operator(), nothing, alerts(*COMPLETE)))
     with_its_own = prometheus(**values)
     assert "without an alert on" in complaint(judge(operator(), with_its_own))
+
+
+DATADOG = examples.release("datadog", "datadog", "3.100.0")
+SILENT = {"enabled": False}
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        (operator(enabled=False), prometheus()),
+        (operator(), prometheus(alertmanager=SILENT)),
+        (operator(), prometheus()),
+    ],
+    ids=["no exporter", "no Alertmanager", "no alerts"],
+)
+def test_what_a_service_elsewhere_watches_needs_nothing_here(found: tuple[Resource, ...]) -> None:
+    assert not passes(judge(*found))
+    assert passes(judge(*found, DATADOG))
+
+
+def test_alerts_may_be_where_the_run_says() -> None:
+    assert passes(judge(operator(), prometheus(), monitoringStack="observability/prod"))
+    assert passes(judge(operator(), prometheus(alertmanager=SILENT), monitoringStack="observability/prod"))
+
+
+def test_what_measures_nothing_is_asked_for_no_alerts() -> None:
+    assert messages(judge(operator(enabled=False), prometheus())).keys() == {"gpu-operator"}
+
+
+def test_m01_each_prometheus_without_anybody_to_tell_is_named() -> None:
+    sending = {"prometheusSpec": {"remoteWrite": [{"url": "https://example/write"}]}}
+    silent = prometheus(alertmanager=SILENT)
+    assert len(messages(judge(operator(), silent))["monitoring"]) == 2
+    values = {"alertmanager": SILENT, "prometheus": sending}
+    second = examples.release("second", KUBE_PROMETHEUS_STACK.name, KUBE_PROMETHEUS_STACK.version, values=values)
+    both = judge(operator(), prometheus(), second)
+    assert messages(both).keys() == {"monitoring"}
+    assert len(both.not_evaluated) == 1
+    its_own = prometheus(prometheus=sending)
+    assert passes(judge(operator(), its_own, alerts(*COMPLETE)))
+
+
+def test_a_chart_that_is_not_known_beside_an_exporter_is_one_question() -> None:
+    what = examples.release("what", "what", None)
+    report = judge(operator(), unknown(what, "chart"))
+    assert [missed.path for missed in report.not_evaluated] == ["monitoringStack"]
 
 
 @pytest.mark.parametrize(
@@ -218,3 +265,6 @@ def test_on_manifests_it_is_silent() -> None:
         options=Options(manifests_only=True, environment_named=True),
     )
     assert not_concerned(report)
+    said = Options(manifests_only=True, monitoring_stack="observability")
+    watched = evaluate([POOL], environment=Environment.PROD, rules=(BY_ID["OBS001"],), today=TODAY, options=said)
+    assert passes(watched)

@@ -131,6 +131,27 @@ def test_m07_the_memorys_total_fails_unless_a_list_exports_it() -> None:
     assert passes(judge("OBS003", own, alerts(FULL)))
 
 
+def test_the_total_in_a_label_or_in_a_query_that_cannot_be_read_accuses_nobody() -> None:
+    assert passes(judge("OBS003", operator(), alerts('DCGM_FI_DEV_FB_USED{note="DCGM_FI_DEV_FB_TOTAL"} > 1')))
+    assert passes(judge("OBS003", operator(), alerts("DCGM_FI_DEV_FB_TOTAL >")))
+
+
+def test_the_total_is_left_open_where_nobody_knows_what_is_exported() -> None:
+    total = alerts("DCGM_FI_DEV_FB_USED / DCGM_FI_DEV_FB_TOTAL > 0.9")
+    its_own = exporter(arguments=["-m", "monitoring:own-list"])
+    assert left_open(judge("OBS003", its_own, total)) == ["spec.groups[0].rules[0]"]
+    assert left_open(judge("OBS003", operator(enabled=False), total)) == ["spec.groups[0].rules[0]"]
+
+
+def test_m07_the_hosts_old_label_beside_other_series_and_other_exporters() -> None:
+    joined = "DCGM_FI_DEV_GPU_TEMP * on (node) group_left kube_node_info > 90"
+    said = alerts(joined, summary="hot: {{ $labels.Hostname }}")
+    assert "says $labels.Hostname" in complaint(judge("OBS003", operator(), said))
+    assert "says $labels.Hostname" in complaint(judge("OBS003", operator(), exporter("4.5.0"), said))
+    broken = alerts("DCGM_FI_DEV_GPU_TEMP >", summary="hot: {{ $labels.Hostname }}")
+    assert passes(judge("OBS003", operator(), broken))
+
+
 def test_m07_a_query_for_the_absence_of_the_total_always_fires() -> None:
     said = complaint(judge("OBS003", operator(), alerts("absent(DCGM_FI_DEV_FB_TOTAL)")))
     assert said.endswith("which is in no default list: it always fires")
