@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from eks_gpu.facts import declarations, resources
+from eks_gpu.facts import declarations, labels, resources
 from eks_gpu.planning.unknown import UNKNOWN
 from eks_gpu_policies import examples
 from eks_gpu_policies.resource import Resource
@@ -151,18 +151,19 @@ def test_w06_what_cannot_be_written_is_no_place_to_save_to() -> None:
     assert "which is the read-only volume checkpoints (persistentVolumeClaim)" in complaint(judge("WORK009", job))
 
 
-def test_w06_the_claims_of_a_stateful_set_stand_outside_of_its_pods() -> None:
-    job = told("train.py", "--ckpt-dir=/checkpoints/run")
-    spec = {**job.props["spec"]["template"]["spec"], "volumes": [SHM]}  # type: ignore[index]  # an example's own shape
-    labelled = {
-        "annotations": job.props["spec"]["template"]["metadata"]["annotations"],
-        "labels": {"workload": "training"},
-    }  # type: ignore[index]  # the same
-    template = {"metadata": labelled, "spec": spec}
-    for kind, durable in (("StatefulSet", True), ("Deployment", False)):
-        owner = examples.resource(f"kubernetes:apps/v1:{kind}", "train", {"spec": {"template": template}})
-        report = judge("WORK009", owner)
-        assert passes(report) if durable else "the volume checkpoints (unknown)" in complaint(report)
+@pytest.mark.parametrize(("kind", "durable"), [("StatefulSet", True), ("Deployment", False)])
+def test_w06_the_claims_of_a_stateful_set_stand_outside_of_its_pods(kind: str, *, durable: bool) -> None:
+    job = changed(told("train.py", "--ckpt-dir=/checkpoints/run"), "spec.template.spec.volumes", [SHM])
+    job = changed(job, "spec.template.metadata.labels", {labels.WORKLOAD: labels.WORKLOADS[1]})
+    report = judge("WORK009", examples.resource(f"kubernetes:apps/v1:{kind}", "train", job.props))
+    assert passes(report) if durable else "the volume checkpoints (unknown)" in complaint(report)
+
+
+@pytest.mark.parametrize("spelled", ["$(SCRATCH)", "${SCRATCH}", "$SCRATCH"])
+def test_w06_a_variable_that_leads_out_of_the_claim_is_followed(spelled: str) -> None:
+    variable = {"name": "SCRATCH", "value": "/scratch"}
+    job = changed(told("train.py", "--ckpt-dir", f"{spelled}/run"), f"{BOX}.env", [variable])
+    assert "saves to /scratch/run (ckpt-dir)" in complaint(judge("WORK009", job))
 
 
 def test_w06_a_declared_path_goes_before_what_the_arguments_say() -> None:
@@ -185,6 +186,7 @@ def test_w06_saving_at_sigterm_alone_fails() -> None:
 
 def test_w06_an_hour_between_checkpoints_passes_and_more_fails_with_what_it_costs() -> None:
     assert passes(judge("WORK009", examples.training_job("finetune", {declarations.CHECKPOINT_MINUTES: "60"})))
+    assert passes(judge("WORK009", examples.training_job("finetune", {declarations.CHECKPOINT_MINUTES: "0.5"})))
     slow = examples.training_job("finetune", {declarations.CHECKPOINT_MINUTES: "240"})
     message = complaint(judge("WORK009", examples.training_pool(), changed(slow, "spec.parallelism", 4)))
     assert message.startswith("saves every 240 minutes instead of every 60 at most")
@@ -198,8 +200,9 @@ def test_w06_three_checkpoints_are_kept(kept: str, right: bool) -> None:
 
 
 def test_w06_a_job_that_begins_from_scratch_fails() -> None:
-    job = examples.training_job("finetune", {declarations.RESUMES: "false"})
-    assert "does not resume" in complaint(judge("WORK009", job))
+    for said in ("false", "perhaps"):
+        job = examples.training_job("finetune", {declarations.RESUMES: said})
+        assert "does not resume" in complaint(judge("WORK009", job))
     undeclared = examples.training_job("finetune", {declarations.RESUMES: ""})
     refusing = changed(undeclared, COMMAND, ["train.py", "++exp_manager.resume_if_exists=False"])
     assert "does not resume" in complaint(judge("WORK009", refusing))

@@ -170,7 +170,10 @@ def test_w09_leader_and_workers_of_a_group_are_judged_once() -> None:
         {"metadata": {"name": "llm"}, "spec": {"replicas": 2, "leaderWorkerTemplate": parts}},
     )
     assert "has 2 replicas and no PodDisruptionBudget" in complaint(judge("WORK012", group))
-    alone = changed(group, "spec.leaderWorkerTemplate.leaderTemplate", {})
+    place = "spec.leaderWorkerTemplate.leaderTemplate"
+    led = changed(group, f"{place}.metadata", {"labels": {"role": "leader"}})
+    assert passes(judge("WORK012", led, budget({"matchLabels": {"role": "leader"}})))
+    alone = changed(group, place, {})
     assert "has 2 replicas and no PodDisruptionBudget" in complaint(judge("WORK012", alone))
 
 

@@ -36,12 +36,9 @@ def _follows(pod: PodTemplate, stack: Stack) -> bool:
     """Return whether a pod is a worker of a group whose leader is judged for all of it."""
     if pod.owner_kind != "LeaderWorkerSet":
         return False
-    places = _LEADER, (*_LEADER[:-1], "workerTemplate")
-    leader, worker = (stack.by_urn[pod.urn].view.at("spec", *place, "spec") for place in places)
+    group = stack.by_urn[pod.urn].view.at("spec", "leaderWorkerTemplate")
+    leader, worker = group["leaderTemplate"]["spec"], group["workerTemplate"]["spec"]
     return pod.path == worker.path and bool(leader["containers"].items())
-
-
-_LEADER: Final = ("leaderWorkerTemplate", "leaderTemplate")
 
 
 def _check(pod: PodTemplate, stack: Stack) -> Iterator[Outcome]:
@@ -73,9 +70,10 @@ def _servers(pod: PodTemplate, stack: Stack) -> Iterator[Outcome]:
 
 def _gang(pod: PodTemplate, stack: Stack) -> Iterator[Outcome]:
     training = training_of(pod, stack)
-    gpu_pods = [one for one in training.pods if one.asks_gpu] if training is not None else []
-    bare = [one for one in gpu_pods if not _refuses(one) and not budgets(stack).of(one)]
-    if training is not None and bare:
+    if training is None:
+        return
+    bare = [one for one in training.pods if one.asks_gpu and not _refuses(one) and not budgets(stack).of(one)]
+    if bare:
         yield from _missing(
             bare[0],
             stack,
