@@ -66,6 +66,12 @@ def test_g09_a_type_has_so_many_adapters_and_no_more(count: int, instance: str, 
 def test_g09_every_type_of_a_group_needs_them() -> None:
     message = complaint(judge("NODE014", *group(adapters(4), "p4d.24xlarge", "g5.8xlarge")))
     assert message == "attaches 4 Elastic Fabric Adapters to each node, and g5.8xlarge has 1"
+    few = [f"g5.{size}xlarge" for size in ("", 2, 4, 8, 16)]
+    three, five = (complaint(judge("NODE014", *group(adapters(4), *types))) for types in (few[1:4], few))
+    assert three.endswith("g5.2xlarge has none, g5.4xlarge has none, g5.8xlarge has 1")
+    assert five.endswith("g5.xlarge has none, g5.2xlarge has none, g5.4xlarge has none, and 2 more have too few")
+    one = complaint(judge("NODE014", *group(adapters(1), "g5.2xlarge")))
+    assert one == "attaches 1 Elastic Fabric Adapter to each node, and g5.2xlarge has none"
 
 
 def test_g09_the_older_shape_with_an_adapter_as_primary_interface_passes_in_a_launch_template() -> None:
@@ -86,6 +92,16 @@ def test_g09_the_nodes_own_interface_is_an_ordinary_one() -> None:
         assert report.findings[0].fix.startswith(remedy)
 
 
+def test_g09_an_ec2_node_class_takes_an_ordinary_interface_for_the_nodes_own() -> None:
+    older = [interface(0, 0, "efa"), *(interface(card, 1, "efa-only") for card in range(1, 4))]
+    report = judge("NODE014", *pool(older, "p4d.24xlarge"))
+    assert complaint(report) == (
+        "makes device 0 of network card 0, the node's own interface, an efa one, where an EC2NodeClass takes an "
+        "ordinary one"
+    )
+    assert report.findings[0].fix.startswith("list one ordinary interface")
+
+
 def test_g09_a_place_is_taken_once_and_a_card_has_room_for_one_adapter() -> None:
     twice = [interface(0, 0), interface(1, 1, "efa-only"), interface(1, 1)]
     assert "several interfaces as device 1 of network card 1" in complaint(
@@ -101,6 +117,8 @@ def test_g09_a_public_address_goes_with_one_interface_only() -> None:
     assert "5 interfaces" in complaint(
         judge("NODE014", *pool(adapters(4), "p4d.24xlarge", associatePublicIPAddress=True))
     )
+    two = [interface(0, 0, associatePublicIpAddress="true"), interface(1, 1)]
+    assert "with 2 interfaces" in complaint(judge("NODE014", *group(two, "p4d.24xlarge")))
     alone = [interface(0, 0, associatePublicIpAddress="true")]
     assert passes(judge("NODE014", *group(alone, "g5.2xlarge")))
     assert passes(judge("NODE014", *group(adapters(4, associatePublicIpAddress="false"), "p4d.24xlarge")))
@@ -167,6 +185,18 @@ def test_a_group_that_is_looked_up_is_left_open_unless_another_lets_them_talk() 
     assert passes(judge("NODE014", *both))
 
 
+def test_g09_several_groups_let_their_members_talk_together() -> None:
+    one = examples.resource(tokens.SECURITY_GROUP, "one", {"ingress": [ITSELF]})
+    two = examples.resource(tokens.SECURITY_GROUP, "two", {"egress": [ITSELF]})
+    listed = adapters(4, securityGroups=["sg-1", "sg-2"])
+    assert passes(judge("NODE014", *group(listed, "p4d.24xlarge", groups=(one, two))))
+    mute = examples.resource(tokens.SECURITY_GROUP, "mute", {})
+    message = complaint(judge("NODE014", *group(listed, "p4d.24xlarge", groups=(mute, one))))
+    assert message.startswith("has adapters, and no rule of its security groups mute, one lets all traffic")
+    single = complaint(judge("NODE014", *group(adapters(4, securityGroups=["sg-1"]), "p4d.24xlarge", groups=(mute,))))
+    assert "no rule of its security group mute lets" in single
+
+
 def test_g09_a_class_selects_groups_by_tags() -> None:
     def program(**props: object) -> tuple[Resource, ...]:
         own = security_group(tags={"team": "ml"}, **props)
@@ -227,6 +257,26 @@ def test_g09_karpenter_attaches_adapters_for_pods_into_the_groups_of_the_class()
     program = (own, *pool((), "p4d.24xlarge", securityGroupSelectorTerms=[{"tags": {"team": "ml"}}]))
     assert passes(judge("NODE014", *program))
     assert "(egress)" in complaint(judge("NODE014", *program, trainer(4)))
+    without = (own, *pool((), "g5.2xlarge", securityGroupSelectorTerms=[{"tags": {"team": "ml"}}]))
+    assert list(messages(judge("NODE014", *without, trainer(4)))) == ["trainer"]
+    ordinary = (own, *pool([interface(0, 0)], "p4d.24xlarge", securityGroupSelectorTerms=[{"tags": {"team": "ml"}}]))
+    assert list(messages(judge("NODE014", *ordinary, trainer(4)))) == ["trainer"]
+
+
+def test_a_pod_that_may_land_on_a_type_that_nobody_knows_passes() -> None:
+    template = examples.launch_template()
+    nodes = examples.node_group(template, instanceTypes=["p9.48xlarge", "p4d.24xlarge"])
+    assert passes(judge("NODE014", template, nodes, trainer(4)))
+
+
+@pytest.mark.parametrize("asked", [{resources.EFA: "4"}, {resources.GPU: "8"}])
+def test_only_pods_with_gpus_and_adapters_are_concerned(asked: dict[str, str]) -> None:
+    pod = examples.deployment(examples.container(resources={"limits": asked}), name="trainer")
+    assert not_concerned(judge("NODE014", pod))
+
+
+def test_an_amount_of_adapters_that_is_none_is_somebody_elses_business() -> None:
+    assert passes(judge("NODE014", *group(adapters(4), "p4d.24xlarge"), trainer("many")))
 
 
 def test_a_pod_that_no_pool_lets_on_and_one_without_adapters_are_others_business() -> None:

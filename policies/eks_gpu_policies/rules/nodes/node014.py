@@ -51,7 +51,7 @@ def _counted(pool: Pool, listed: tuple[Interface, ...]) -> Iterator[Outcome]:
     short = [item for item in pool.gpu_types if item.efa_interfaces < wanted]
     if short:
         has = ", ".join(f"{item.name} has {item.efa_interfaces or 'none'}" for item in short[:_SHOWN])
-        more = f" and {len(short) - _SHOWN} more types" if len(short) > _SHOWN else ""
+        more = f", and {len(short) - _SHOWN} more have too few" if len(short) > _SHOWN else ""
         yield Problem(f"attaches {_adapters(wanted)} to each node, and {has}{more}")
 
 
@@ -79,19 +79,16 @@ def _arranged(pool: Pool, listed: tuple[Interface, ...]) -> Iterator[Outcome]:
 
 
 def _primary(pool: Pool, listed: tuple[Interface, ...]) -> Iterator[Outcome]:
-    first = [item for item in listed if (item.card, item.device) == _FIRST]
-    if not first:
+    kinds = sorted(item.kind for item in listed if (item.card, item.device) == _FIRST)
+    if not kinds:
         yield Problem("lists interfaces but none as device 0 of network card 0, the node's own", fix=_ARRANGE)
-    elif any(item.kind == efa.EFA_ONLY for item in first) or (
-        pool.kind is PoolKind.NODE_POOL and all(item.kind != efa.INTERFACE for item in first)
-    ):
-        yield Problem(
-            f"makes device 0 of network card 0, the node's own interface, an {first[0].kind} one, which takes no IP "
-            "address",
-            fix=_ARRANGE,
-        )
+    elif efa.EFA_ONLY in kinds:
+        yield Problem(f"makes {_OWN} an {efa.EFA_ONLY} one, which takes no IP address", fix=_ARRANGE)
+    elif pool.kind is PoolKind.NODE_POOL and efa.INTERFACE not in kinds:
+        yield Problem(f"makes {_OWN} an {kinds[0]} one, where an EC2NodeClass takes an ordinary one", fix=_ARRANGE)
 
 
+_OWN: Final = "device 0 of network card 0, the node's own interface,"
 _ARRANGE: Final = (
     "list one ordinary interface as device 0 of card 0 and one efa-only interface as device 1 of each card, as "
     "GpuNodeGroup and GpuNodePool do with efa: true"
@@ -102,8 +99,10 @@ def _let_through(pool: Pool, listed: tuple[Interface, ...], stack: Stack) -> Ite
     if not any(item.is_adapter for item in listed) and not _asked_for(pool, listed, stack):
         return
     groups = node_groups_of(pool, stack)
-    missing = () if groups is None else lacks(groups, stack)
-    if groups is not None and missing:
+    if groups is None:
+        return
+    missing = lacks(groups, stack)
+    if missing:
         names = f"security group{'' if len(groups) == 1 else 's'} {', '.join(group.name for group in groups)}"
         yield Problem(
             f"has adapters, and no rule of its {names} lets all traffic of the group's own members through "
@@ -114,9 +113,8 @@ def _let_through(pool: Pool, listed: tuple[Interface, ...], stack: Stack) -> Ite
 
 def _asked_for(pool: Pool, listed: tuple[Interface, ...], stack: Stack) -> bool:
     """Return whether Karpenter attaches adapters to a pool's nodes because pods ask for some."""
-    if pool.kind is not PoolKind.NODE_POOL or listed or not adapters_given(pool, stack):
-        return False
-    return any(attempt(_wants_adapters, pod) is True for pod in stack.lodgers(pool))
+    left_to_karpenter = pool.kind is PoolKind.NODE_POOL and not listed and adapters_given(pool, stack) > 0
+    return left_to_karpenter and any(attempt(_wants_adapters, pod) is True for pod in stack.lodgers(pool))
 
 
 def _wants_adapters(pod: PodTemplate) -> bool:

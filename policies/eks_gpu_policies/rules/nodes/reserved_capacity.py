@@ -45,7 +45,7 @@ def _bought(reserved: str | NotKnown | None, bought: set[str]) -> bool:
 
 def _of_another_type(reservation: Reservation, bought: set[str]) -> Problem:
     named = sorted(bought)
-    more = f" and {len(named) - _SHOWN} more types" if len(named) > _SHOWN else ""
+    more = f" and {len(named) - _SHOWN} more" if len(named) > _SHOWN else ""
     return Problem(
         f"buys {', '.join(named[:_SHOWN])}{more}, and the reservation {reservation.name} is for "
         f"{reservation.instance_type}: it is paid for and not used"
