@@ -64,8 +64,7 @@ def _lasting(place: View, default: float) -> float:
 
 
 def _budgets(place: View) -> Iterator[Budget | NotKnown]:
-    if not place.exists:
-        yield Budget(nodes=disruption.DEFAULT_BUDGET)
+    """Yield the budgets that a pool has. The one of 10 % that it gets where none is said keeps no node."""
     for item in place.items():
         yield attempt(_budget, item)
 

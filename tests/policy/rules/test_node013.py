@@ -207,6 +207,12 @@ def test_n10_d_a_job_that_does_not_resume_does_not() -> None:
     assert clauses(pool, examples.training_job(emptyDir={})) == {"d"}
 
 
+def test_n10_d_before_karpenter_1_the_age_was_said_beside_the_budgets() -> None:
+    beta = examples.resource("kubernetes:karpenter.sh/v1beta1:NodePool", "p4d", POOL.props)
+    beta = changed(changed(beta, f"{SPEC}.expireAfter", None), "spec.disruption.expireAfter", "24h")
+    assert "expireAfter is 24 h and ignores budgets" in complaint(judge("NODE013", beta))
+
+
 def test_n10_d_whether_it_resumes_may_have_to_be_left_open() -> None:
     pool = examples.training_pool(node={"expireAfter": "720h"})
     job = examples.training_job("finetune", {declarations.CHECKPOINT_MINUTES: ""})

@@ -128,6 +128,13 @@ def test_g01_the_exporters_chart_names_a_class_too() -> None:
     assert messages(judge("SOFT001", CLASS, exporter)).keys() == {"exporter"}
 
 
+def test_g02_with_the_operator_charts_depend_on_it_as_well() -> None:
+    values = {"runtimeClassName": RUNTIME_CLASS}
+    exporter = examples.release("exporter", DCGM_EXPORTER.name, DCGM_EXPORTER.version, values=values)
+    assert "does not depend on operator, which makes it" in complaint(judge("SOFT001", operator(), exporter))
+    assert passes(judge("SOFT001", operator(), after_(exporter, [operator()])))
+
+
 def test_no_name_is_fine_because_nvidia_is_the_default_runtime() -> None:
     assert passes(judge("SOFT001", plugin(runtimeClassName=None)))
     assert not_concerned(judge("SOFT001", examples.deployment()))
@@ -203,6 +210,12 @@ def test_manifests_have_no_order_and_a_cluster_that_may_hold_the_class() -> None
 
 
 def test_an_unknown_class_is_left_open() -> None:
+    template = {"spec": {"containers": [examples.container()], "runtimeClassName": UNKNOWN}}
+    jobs = {"replicatedJobs": [{"name": "a", "template": {"spec": {"template": template}}}]}
+    job_set = examples.resource("kubernetes:jobset.x-k8s.io/v1alpha2:JobSet", "train", {"spec": jobs})
+    assert left_open(judge("SOFT001", CLASS, job_set)) == [
+        "spec.replicatedJobs[0].template.spec.template.spec.runtimeClassName"
+    ]
     assert left_open(judge("SOFT001", CLASS, pod(runtime_class=UNKNOWN))) == ["spec.template.spec.runtimeClassName"]
     assert left_open(judge("SOFT001", CLASS, unknown(plugin(CLASS), "chart"))) == ["chart"]
 

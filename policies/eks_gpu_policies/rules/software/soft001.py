@@ -72,7 +72,11 @@ def _check(_whole: Whole, stack: Stack) -> Iterator[Outcome]:
     yield from clauses(
         _unclear_releases(stack),
         *(_owner(item, operator, stack) for item in stack.of_type(tokens.RUNTIME_CLASS)),
-        *(_chart_user(item, operator, stack) for item in releases),
+        *(
+            _chart_user(item, chart, operator, stack)
+            for chart in _CHART_VALUES
+            for item in charts.releases(stack, chart)
+        ),
         *(_pod_user(pod, operator, stack) for pod in stack.pods),
         *(_sharing(item, stack) for item in releases),
     )
@@ -126,12 +130,9 @@ def _family(pool: Pool) -> object:
     return need(need(pool.image).family)
 
 
-def _chart_user(release: Resource, operator: _Operator, stack: Stack) -> Iterator[Outcome]:
-    path = _CHART_VALUES.get(charts.name(release) or "")
-    if path is None:
-        return
-    place = charts.values(release).at(*path)
-    name = place.text() if place.exists else _BY_DEFAULT.get(charts.name(release) or "")
+def _chart_user(release: Resource, chart: str, operator: _Operator, stack: Stack) -> Iterator[Outcome]:
+    place = charts.values(release).at(*_CHART_VALUES[chart])
+    name = place.text() if place.exists else _BY_DEFAULT.get(chart)
     if name:
         yield from _user(_User(release, name), operator, stack)
 
