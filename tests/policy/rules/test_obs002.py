@@ -8,7 +8,7 @@ from eks_gpu.facts import metrics
 from eks_gpu.planning.unknown import UNKNOWN
 from eks_gpu_policies import examples
 from eks_gpu_policies.resource import Resource
-from tests.support.judging import changed, complaint, judge, left_open, not_concerned, passes, unknown
+from tests.support.judging import changed, complaint, judge, left_open, messages, not_concerned, passes, unknown
 from tests.support.watching import alerts, config_map, exporter, groups, operator, prometheus, recorded, rule_file
 
 FULL = "DCGM_FI_DEV_FB_USED / DCGM_FI_DEV_FB_TOTAL > 0.95"
@@ -177,6 +177,53 @@ def test_m07_a_list_with_a_bad_row_ends_the_exporter() -> None:
 # --- labels of nodes ------------------------------------------------------------------------------------------------
 
 BY_LABEL = 'kube_node_labels{label_gpu_type="a10g"} unless on (node) DCGM_FI_DEV_GPU_TEMP'
+
+
+def test_m07_a_bad_list_beside_an_exporter_without_one_is_found() -> None:
+    bad = exporter(customMetrics="DCGM_FI_DEV_GPU_TEMP, gauge")
+    assert messages(judge("OBS002", operator(), bad)).keys() == {"dcgm"}
+
+
+def test_one_query_that_cannot_be_read_does_not_hide_another() -> None:
+    report = judge("OBS002", operator(), alerts("DCGM_FI_DEV_GPU_UTIL >", "DCGM_FI_DEV_ECC_SBE_VOL_TOTAL > 0"))
+    assert "alert Alert1 reads DCGM_FI_DEV_ECC_SBE_VOL_TOTAL" in complaint(report)
+
+
+def test_one_exporter_of_several_that_nobody_knows_leaves_it_open() -> None:
+    its_own = exporter(arguments=["-m", "monitoring:own-list"])
+    wanted = alerts("DCGM_FI_DEV_ECC_SBE_VOL_TOTAL > 0")
+    assert left_open(judge("OBS002", operator(), its_own, wanted)) == ["expr"]
+    assert passes(judge("OBS002", operator(), its_own, alerts("DCGM_FI_DEV_GPU_TEMP > 90")))
+
+
+def test_an_alert_that_is_called_like_a_series_is_judged() -> None:
+    rules = [
+        *recorded("gpu:errors", "DCGM_FI_DEV_GPU_TEMP"),
+        {"name": "named", "rules": [{"alert": "gpu:errors", "expr": "DCGM_FI_DEV_ECC_SBE_VOL_TOTAL + gpu:errors > 0"}]},
+    ]
+    assert "alert gpu:errors reads" in complaint(judge("OBS002", operator(), rule_file(rules)))
+
+
+def test_the_remedy_is_the_other_name_where_that_is_exported_and_a_row_where_it_is_not() -> None:
+    new = judge("OBS002", operator(), alerts("DCGM_FI_DEV_MEMORY_CLOCK_HERTZ > 1")).findings[0]
+    assert new.fix.startswith("read DCGM_FI_DEV_MEM_CLOCK, as this exporter calls it")
+    short = exporter(customMetrics="DCGM_FI_DEV_GPU_TEMP, gauge, Temperature.")
+    row = judge("OBS002", short, alerts("DCGM_FI_DEV_MEM_CLOCK > 1")).findings[0]
+    assert row.fix.startswith("add a row to the exporter's list: DCGM_FI_DEV_MEM_CLOCK, gauge, ")
+    known = judge("OBS002", short, alerts("DCGM_FI_DEV_GPU_UTIL > 1")).findings[0]
+    assert known.fix == f"add a row to the exporter's list: {metrics.GPU_UTIL.row()}"
+
+
+@pytest.mark.parametrize(("number", "ends"), [(3, "Alert2 read"), (4, "Alert2 and 1 more read")])
+def test_three_readers_are_named_and_the_others_counted(number: int, ends: str) -> None:
+    queries = (f"DCGM_FI_DEV_ECC_SBE_VOL_TOTAL > {limit}" for limit in range(number))
+    said = complaint(judge("OBS002", operator(), alerts(*queries)))
+    assert said.split(" DCGM_")[0].endswith(ends)
+
+
+def test_of_several_readers_one_that_always_fires_is_the_news() -> None:
+    both = alerts("absent(DCGM_FI_DEV_ECC_SBE_VOL_TOTAL)", "DCGM_FI_DEV_ECC_SBE_VOL_TOTAL > 0")
+    assert complaint(judge("OBS002", operator(), both)).endswith("it always fires")
 
 
 def test_m07_labels_of_nodes_are_shown_only_when_kube_state_metrics_is_told() -> None:
