@@ -65,7 +65,7 @@ class Carried:
         if isinstance(self._pool.requirements, NotKnown):
             return Untold(self._pool.requirements)
         own = tuple(requirement for requirement in self._pool.requirements if requirement.key == key)
-        return self._zones(own) if key == keys.ZONE else _required(self._pool.kind, key, own)
+        return self._zones(own) if key == keys.ZONE else _required(key, own)
 
     def _zones(self, own: tuple[Requirement, ...]) -> Content:
         zones = self._pool.zones
@@ -77,16 +77,15 @@ class Carried:
         return SomeValue(own, may_be_absent=False) if zones is None else Untold(zones)
 
 
-def _required(kind: PoolKind, key: str, own: tuple[Requirement, ...]) -> Content:
-    """Return what nodes carry under a label of which a pool requires something, or nothing."""
+def _required(key: str, own: tuple[Requirement, ...]) -> Content:
+    """Return what nodes carry under a label of which a pool requires something, or which others set."""
     listed = _listed(own)
     if listed:
         return OneOf(_admitted(own, listed))
-    by_others = _set_by_others(kind, key)
-    if any(requirement.operator == "DoesNotExist" for requirement in own) or not (own or by_others):
+    if any(requirement.operator == "DoesNotExist" for requirement in own):
         return _ABSENT
-    optional = not by_others and all(each.operator == "NotIn" for each in own)
-    return SomeValue(own, optional if own else keys.appears_after_boot(key))
+    unnamed = all(requirement.operator == "NotIn" for requirement in own)
+    return SomeValue(own, unnamed if own else keys.appears_after_boot(key))
 
 
 def _listed(own: tuple[Requirement, ...]) -> frozenset[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from eks_gpu.facts import labels, resources
+from eks_gpu.planning.placement.answer import Candidate
 from eks_gpu.planning.placement.demand import Demand
 from eks_gpu.planning.placement.market import cheapest
 from eks_gpu.planning.placement.refusal import (
@@ -92,11 +93,14 @@ def _smaller(asked: Demand, pool: Pool, refusal: TooLarge) -> str:
     resource, room = refusal.resource, refusal.room
     if resource == resources.EPHEMERAL_STORAGE:
         return f"ask for at most {amount(resource, room)}, or give nodes of {pool.name} a larger volume for images"
-    if not resources.is_gpu(resource):
-        return f"ask for at most {amount(resource, room)}, or {_bigger(asked, pool)}" if room else _bigger(asked, pool)
-    if resource == resources.GPU:
-        return _bigger(asked, pool)
-    return f"ask for at most {amount(resource, room)}" if room else _split(pool, resource)
+    if resources.is_gpu(resource) and resource != resources.GPU:
+        return f"ask for at most {amount(resource, room)}" if room else _split(pool, resource)
+    less = f"ask for at most {amount(resource, room)}" if room else "ask for less"
+    found = cheapest(asked, pool.gpu_types)
+    if found is None:
+        return f"{less}: no instance type with GPUs has that much"
+    larger = _buy(found, pool)
+    return larger if resource == resources.GPU or not room else f"{less}, or {larger}"
 
 
 def _split(pool: Pool, resource: str) -> str:
@@ -112,10 +116,12 @@ def _made_known(resource: str) -> str:
 
 
 def _bigger(asked: Demand, pool: Pool) -> str:
-    """Return which instance type would do: one like those that the pool has, if there is one."""
     found = cheapest(asked, pool.gpu_types)
-    if found is None:
-        return "ask for less: no instance type with GPUs has that much"
+    return "ask for less: no instance type with GPUs has that much" if found is None else _buy(found, pool)
+
+
+def _buy(found: Candidate, pool: Pool) -> str:
+    """Return which instance type would do: one like those that the pool has, if there is one."""
     price = "" if found.usd_per_hour is None else f" (${found.usd_per_hour:.3f}/h)"
     alike = found.instance.gpu_model in {kind.gpu_model for kind in pool.gpu_types}
     kind = f"with {found.instance.gpu_name} and" if alike else "type with"

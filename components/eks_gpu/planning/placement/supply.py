@@ -183,8 +183,10 @@ class Supply:
             if not left:
                 return Placement(refusal=self._too_large(table, resource, amount, maybe))
             maybe = left
-            sure &= table.sure_masks[bisect_left(table.sure, amount)]
-            unclear = unclear or table.unclear
+            enough = table.sure_masks[bisect_left(table.sure, amount)]
+            sure &= enough
+            if unclear is None and maybe & ~enough:
+                unclear = table.unclear
         return Chosen(sure, maybe, unclear)
 
     def _unheard_of(self, resource: str, amount: int, maybe: int) -> Refusal | None:

@@ -421,6 +421,16 @@ def test_n03_of_managed_nodes_memory_is_between_two_figures() -> None:
     assert place(pod(asks={"memory": "16Gi"}), group()).refuses
 
 
+def test_n03_what_is_not_known_is_told_only_where_it_decides() -> None:
+    odd = group()
+    unclear = place(pod(asks={"memory": "1Gi", "hugepages-2Mi": "1Gi"}), odd).unclear
+    assert unclear is not None
+    assert unclear.path == "hugepages-2Mi", "there is memory enough"
+    first = place(pod(asks={"memory": "15Gi", "hugepages-2Mi": "1Gi"}), odd).unclear
+    assert first is not None
+    assert first.path == "memory"
+
+
 # --- GPUs and other devices ------------------------------------------------------------------------------------------
 
 

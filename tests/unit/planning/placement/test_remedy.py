@@ -120,7 +120,9 @@ def test_s01_a_volume_comes_to_the_pool_or_the_pool_to_the_volume() -> None:
     [
         ({"memory": "100Gi"}, "ask for at most 13.83 GiB of memory, or let p buy g5.8xlarge ($2.448/h), the cheapest"),
         ({resources.GPU: "4"}, "let p buy g5.12xlarge ($5.672/h), the cheapest with a10g and room for it"),
-        ({resources.GPU: "16"}, "ask for less: no instance type with GPUs has that much"),
+        ({resources.GPU: "32"}, "ask for at most 1 nvidia.com/gpu: no instance type with GPUs has that much"),
+        ({"cpu": "1k"}, "ask for at most 3.92 CPU: no instance type with GPUs has that much"),
+        ({resources.EFA: "64"}, "ask for less: no instance type with GPUs has that much"),
         ({resources.EFA: "2"}, "let p buy g6e.24xlarge"),
         ({"ephemeral-storage": "50Gi"}, "ask for at most 17 GiB of ephemeral-storage, or give nodes of p a larger vol"),
     ],
