@@ -44,6 +44,11 @@ def test_m05_it_binds_everywhere(environment: Environment) -> None:
     assert report.findings[0].level is Level.MANDATORY
 
 
+def test_a_price_that_nobody_knows_is_said() -> None:
+    pool = examples.node_pool(types=("g99.xlarge",), limits={"cpu": "1000"})
+    assert complaint(judge("COST001", pool)).endswith("the price of what it may buy is not known")
+
+
 def test_an_unknown_limit_is_left_open() -> None:
     pool = unknown(examples.node_pool(), "spec.limits")
     assert left_open(judge("COST001", pool)) == ["spec.limits"]

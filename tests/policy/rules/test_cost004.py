@@ -87,6 +87,10 @@ def test_a_quota_for_some_of_the_pods_is_not_asked_about_the_others() -> None:
     assert passes(judge("COST004", quota(hard={f"requests.{GPU}": "16"}, scopeSelector=scope), pod(MIG)))
 
 
+def test_gpu_pods_without_a_quota_are_not_concerned() -> None:
+    assert not_concerned(judge("COST004", pod(GPU)))
+
+
 def test_unset_and_other_quotas_are_not_concerned() -> None:
     assert not_concerned(judge("COST004", quota()))
     assert not_concerned(judge("COST004", quota(hard={"requests.cpu": "8", "limits.memory": "4Gi", "pods": "10"})))

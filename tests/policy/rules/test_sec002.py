@@ -134,6 +134,23 @@ def test_services_are_known_by_selector_or_name() -> None:
     assert not_concerned(judge("SEC002", service({"app": "grafana"}, type="ClusterIP")))
 
 
+def test_a_service_before_a_dashboard_may_be_private() -> None:
+    private = service({"app": "grafana"}, loadBalancerSourceRanges=["10.0.0.0/8"])
+    assert passes(judge("SEC002", private))
+    open_to_all = service({"app": "alertmanager"}, loadBalancerSourceRanges=["::/0"])
+    assert "admit everybody (::/0)" in complaint(judge("SEC002", open_to_all))
+
+
+def test_a_chart_of_prometheus_alone_has_no_password() -> None:
+    alone = examples.release(
+        "prometheus", "prometheus", "27.0.0", values={"server": {"service": {"type": "ClusterIP"}}}
+    )
+    assert passes(judge("SEC002", alone))
+    values = {"server": {"service": PUBLIC}, "alertmanager": {"service": PUBLIC}}
+    shown = messages(judge("SEC002", examples.release("prometheus", "prometheus", "27.0.0", values=values)))
+    assert len(shown["prometheus"]) == 2
+
+
 def test_unknown_values_are_left_open() -> None:
     assert left_open(judge("SEC002", stack(grafana={"service": {"type": UNKNOWN}, **SECRET}))) == [
         "values.grafana.service.type"

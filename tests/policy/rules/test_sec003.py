@@ -72,6 +72,10 @@ def test_other_types_of_services_are_not_concerned() -> None:
     assert not_concerned(judge("SEC003", service(type="NodePort"), SERVER))
 
 
+def test_gpu_pods_without_a_service_are_not_concerned() -> None:
+    assert not_concerned(judge("SEC003", SERVER))
+
+
 def test_services_before_other_pods_are_not_concerned() -> None:
     web = examples.deployment(examples.container(resources={}), name="web")
     assert not_concerned(judge("SEC003", service({"app": "web"}), web, SERVER))

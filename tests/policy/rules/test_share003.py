@@ -138,6 +138,11 @@ def test_a_release_of_an_unknown_chart_is_left_open() -> None:
     assert not_concerned(judge("SHARE003", other, pool()))
 
 
+def test_pools_of_gpus_that_nobody_knows_and_of_none_are_no_mistake() -> None:
+    assert passes(judge("SHARE003", plugin({"a": shared(10)}), pool("g99.xlarge")))
+    assert not_concerned(judge("SHARE003", plugin({"a": shared(10)}), pool("m6i.large")))
+
+
 def test_an_unknown_configuration_is_left_open() -> None:
     assert left_open(judge("SHARE003", plugin({"a": UNKNOWN}), pool())) == ["values.config.map.a"]
     assert left_open(

@@ -230,6 +230,15 @@ def test_g04_shares_of_slices_are_left_open() -> None:
     )
 
 
+def test_g04_a_default_layout_makes_slices_where_no_label_does() -> None:
+    values = {"mig": {"strategy": mig.MIXED}, "migManager": {"config": {"default": "all-1g.5gb"}}}
+    release = examples.release("operator", GPU_OPERATOR.name, GPU_OPERATOR.version, values=values)
+    assert passes(judge("SHARE005", release, group(layout=None), slice_of("1g.5gb")))
+    assert "which makes no 2g.10gb" in complaint(judge("SHARE005", release, group(layout=None), slice_of("2g.10gb")))
+    off = judge("SHARE005", release, group(layout=mig.ALL_DISABLED), slice_of("1g.5gb"))
+    assert "is not partitioned" in complaint(off)
+
+
 def test_g04_a_default_layout_is_for_gpus_that_have_mig() -> None:
     values = {"mig": {"strategy": mig.SINGLE}, "migManager": {"config": {"default": "all-1g.5gb"}}}
     release = examples.release("operator", GPU_OPERATOR.name, GPU_OPERATOR.version, values=values)

@@ -46,6 +46,12 @@ def test_w01_what_is_no_whole_number_fails(amount: object) -> None:
     assert "which is no whole number" in complaint(judge("WORK003", server(limits=amount)))
 
 
+@pytest.mark.parametrize("amount", ["NUM_GPUS", "{{workflow.parameters.gpus}}", "${GPUS}", "<gpus>"])
+def test_an_amount_that_is_filled_in_later_is_left_open(amount: str) -> None:
+    assert left_open(judge("WORK003", server(limits=amount))) == ["resources"]
+    assert left_open(judge("WORK003", server(requests=amount))) == ["resources"]
+
+
 def test_w01_slices_and_network_adapters_count_too() -> None:
     assert "asks nvidia.com/mig-1g.5gb" in complaint(
         judge("WORK003", server(requests="1", name=resources.mig("1g.5gb")))

@@ -121,6 +121,11 @@ def test_unknown_amounts_are_left_open_and_silence_no_other_clause() -> None:
     assert len(report.not_evaluated) == 1
 
 
+@pytest.mark.parametrize("amount", ["many", "0.5"])
+def test_an_amount_of_gpus_that_is_none_is_another_rules(amount: str) -> None:
+    assert passes(judge("WORK010", server({"cpu": "1", resources.GPU: amount})))
+
+
 def test_slices_shares_and_other_pods_are_not_concerned() -> None:
     for name in (resources.mig("1g.5gb"), resources.GPU_SHARED):
         box = examples.container(resources={"limits": {name: 1, "cpu": "1"}})

@@ -82,6 +82,12 @@ def test_w08_zero_gpus_are_none() -> None:
     assert "it sees none" in complaint(judge("WORK011", pod({"limits": {resources.GPU: 0}}, command=["nvidia-smi"])))
 
 
+def test_w08_only_the_container_that_uses_them_is_named() -> None:
+    boxes = [{"name": "web", "image": "nginx:1"}, {"name": "smi", "image": "x:1", "command": ["nvidia-smi"]}]
+    both = examples.resource("kubernetes:core/v1:Pod", "debug", {"spec": {"containers": boxes}})
+    assert complaint(judge("WORK011", both)).startswith("container smi runs nvidia-smi")
+
+
 def test_daemon_sets_that_watch_gpus_are_not_concerned() -> None:
     server = examples.deployment({"name": "exporter", "image": "dcgm-exporter:4.8.2", **sees("all")})
     assert not_concerned(judge("WORK011", replace(server, type="kubernetes:apps/v1:DaemonSet")))
