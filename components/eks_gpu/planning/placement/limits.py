@@ -12,7 +12,7 @@ from eks_gpu.planning.placement.node_room import MIB, VM_OVERHEAD
 from eks_gpu.planning.placement.refusal import NoNodes, OverLimit, Refusal, TooFewValues
 from eks_gpu.planning.placement.space import Space
 from eks_gpu.planning.pool import Pool, PoolKind
-from eks_gpu.planning.reading import NotKnown
+from eks_gpu.planning.reading import NotKnown, need
 
 _ONE_NODE: Final = 1
 
@@ -58,12 +58,12 @@ class Limits:
         if chosen.maybe & self._space.unlisted:
             return Chosen(0, chosen.maybe, chosen.unclear)
         for key, least in self._least:
-            left, sure = self._space.variety(key, chosen.maybe), self._space.variety(key, chosen.sure)
+            left = self._space.variety(key, chosen.maybe)
             if isinstance(left, NotKnown):
                 return Chosen(0, chosen.maybe, chosen.unclear or left)
             if left < least:
                 return TooFewValues(key, least, left)
-            if isinstance(sure, NotKnown) or sure < least:
+            if need(self._space.variety(key, chosen.sure)) < least:
                 return Chosen(0, chosen.maybe, chosen.unclear)
         return chosen
 

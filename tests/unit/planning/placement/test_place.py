@@ -230,6 +230,13 @@ def test_n04_a_pools_requirement_says_whether_its_nodes_have_a_label(
     assert place(pod(selector=from_labels({"team": "x"})), required).admits is present
 
 
+def test_n04_a_label_that_must_exist_and_not_be_something_exists() -> None:
+    both = pool(requirements=(Requirement("team", "NotIn", ("y",)), Requirement("team", "Exists")))
+    assert place(pod(affinity=((Requirement("team", "DoesNotExist"),),)), both).refuses
+    assert place(pod(selector=from_labels({"team": "x"})), both).admits
+    assert place(pod(selector=from_labels({"team": "y"})), both).refuses
+
+
 def test_n04_labels_that_others_set_may_have_any_value() -> None:
     for key in (labels.KARPENTER_NODEPOOL, labels.RESERVATION_ID):
         assert place(pod(selector=from_labels({key: "x"})), pool()).admits
@@ -555,6 +562,23 @@ def test_a_pool_of_no_nodes_has_no_room(nodes: Pool) -> None:
     assert place(pod(), nodes).reason == "finds no node there: the pool's largest size is 0"
 
 
+def test_a_pool_of_one_node_or_of_nobody_knows_how_many_has_room() -> None:
+    assert place(pod(), pool(size=Size(maximum=1))).admits
+    assert place(pod(), pool(size=Size(maximum=0))).reason.startswith("finds no node there")
+    assert place(pod(), group(size=UNKNOWN)).admits
+    assert place(pod(), pool(size=UNKNOWN)).admits
+
+
+def test_m05_karpenter_counts_memory_without_what_machines_keep() -> None:
+    assert place(pod(), pool(limits={"memory": "15155Mi"})).admits
+    assert place(pod(), pool(limits={"memory": "15154Mi"})).refuses
+
+
+def test_m05_limits_are_node_pools_and_quantities() -> None:
+    assert place(pod(), group(limits={resources.GPU: "0"})).admits
+    assert place(pod(), pool(limits={"cpu": "plenty"})).admits
+
+
 def test_karpenter_must_be_able_to_choose_among_so_many_values() -> None:
     two = Requirement(labels.INSTANCE_FAMILY, "In", ("g5", "g6"), 2)
     both = pool("g5.xlarge", "g5.2xlarge", "g6.2xlarge", requirements=(two,))
@@ -597,6 +621,19 @@ def test_how_many_values_are_left_is_not_known_where_types_are_not() -> None:
     assert place(pod(), both).admits
     assert place(pod(asks={"cpu": "1"}), replace(both, kubelet=UNKNOWN)).unclear == UNKNOWN
     assert place(pod("0", {"cpu": "1"}, tolerations=ANYWHERE), pool("g5.xlarge", requirements=(two,))).admits
+    graviton = Requirement(labels.INSTANCE_FAMILY, "In", ("g5", "g5g"), 2)
+    disks = pool("g5.xlarge", "g5g.xlarge", requirements=(graviton,), instance_store_raid0=UNKNOWN)
+    asking = pod(asks={resources.EPHEMERAL_STORAGE: "1Gi"})
+    assert place(asking, disks).unclear == UNKNOWN
+    assert place(asking, replace(disks, requirements=())).admits
+
+
+def test_of_several_things_that_are_not_known_the_first_that_decides_is_told() -> None:
+    other = NotKnown("urn", "elsewhere")
+    asking = pod(asks={"cpu": "1"})
+    assert place(asking, pool(kubelet=other, limits=UNKNOWN)).unclear == other
+    zones = Requirement(labels.ZONE, "Exists", (), 2)
+    assert place(asking, pool(kubelet=other, zones=UNKNOWN, requirements=(zones,))).unclear == other
 
 
 # --- what is not known -----------------------------------------------------------------------------------------------
