@@ -42,6 +42,7 @@ def script(line: str) -> str:
         'apt-get -y -o "Dpkg::Options::=--force-confdef" dist-upgrade',
         "yum update --exclude kernel-devel -y",
         "dnf install -y kernel6.12",
+        'yum -y "update"',
         "amazon-linux-extras install -y kernel-5.15",
     ],
 )
@@ -82,6 +83,9 @@ def test_g05_a_mig_layout_made_by_hand_fails(line: str) -> None:
         "dnf install -y kernel6.12-devel-6.12.20 kernel6.12-modules-extra",
         "dnf --releasever 2023.9.20260720 install -y jq",
         "yum -y",
+        "apt update",
+        "dnf install -y nvidia-container-toolkit",
+        "yum remove -y kernel-livepatch",
         "amazon-linux-extras install -y docker",
         "systemctl disable --now unattended-upgrades",
         "apt-get purge -y unattended-upgrades",
@@ -97,7 +101,9 @@ def test_what_leaves_driver_and_kernel_alone_passes(line: str) -> None:
 
 
 def test_n07_cloud_config_may_upgrade_too() -> None:
-    assert "package_upgrade: true" in complaint(judge("NODE017", *group("#cloud-config\npackage_upgrade: true\n")))
+    for key in ("package_upgrade", "apt_upgrade"):
+        assert f"({key}: true)" in complaint(judge("NODE017", *group(f"#cloud-config\n{key}: true\n")))
+        assert passes(judge("NODE017", *group(f"#cloud-config\n{key}: false\n")))
     assert "yum update -y" in complaint(judge("NODE017", *group("#cloud-config\nruncmd:\n- [yum, update, -y]\n")))
     assert passes(judge("NODE017", *group("#cloud-config\npackage_update: true\npackages: [jq, [nano, 7.2]]\n")))
 
@@ -148,6 +154,22 @@ def test_n07_an_update_never_takes_the_whole_group(update: object, maximum: int,
     if fails:
         assert "all of its nodes at once" in complaint(report)
         assert "in parts" in report.findings[0].fix
+
+
+def test_n07_an_update_is_judged_by_what_is_known_of_its_size() -> None:
+    unsaid = {"desiredSize": 2}
+    assert passes(judge("NODE017", *group(updateConfig={"maxUnavailable": 4}, scalingConfig=unsaid)))
+    whole = judge("NODE017", *group(updateConfig={"maxUnavailablePercentage": 100}, scalingConfig=unsaid))
+    assert "all of its nodes at once" in complaint(whole)
+    template, nodes = group(updateConfig={"maxUnavailable": 1})
+    assert left_open(judge("NODE017", template, unknown(nodes, "scalingConfig"))) == ["scalingConfig"]
+    template, nodes = group()
+    assert passes(judge("NODE017", template, unknown(nodes, "scalingConfig")))
+
+
+def test_a_line_of_80_characters_is_shown_whole() -> None:
+    line = f"yum update -y {'-q ' * 30}"[:79] + "v"
+    assert f"({line})" in complaint(judge("NODE017", *group(script(line))))
 
 
 def test_long_lines_are_shortened_in_the_message() -> None:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from eks_gpu.planning.pool import Pool, PoolKind
+from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.reading import View, need
 from eks_gpu_policies import examples
 from eks_gpu_policies.readers.user_data import user_data_of
@@ -24,8 +24,8 @@ _COMMAND: Final = re.compile(
 _UPGRADES: Final = frozenset(
     {"upgrade", "update", "upgrade-minimal", "update-minimal", "dist-upgrade", "full-upgrade", "distro-sync", "patch"}
 )
-_INDEX_ONLY: Final = frozenset({"apt", "apt-get", "aptitude"})
-"""Whose ``update`` fetches the list of packages and installs none."""
+_INDEX_ONLY: Final = frozenset({("update", "apt"), ("update", "apt-get"), ("update", "aptitude")})
+"""What fetches the list of packages and installs none."""
 _KERNEL: Final = re.compile(r"kernel(?:[\d.*-]\S*)?|linux-(?:image|generic|aws)\S*")
 _DRIVER: Final = re.compile(r"(?:kmod-)?nvidia\S*|cuda-drivers\S*")
 _KERNEL_PARTS: Final = re.compile(r"kernel[\d.]*-(?:devel|headers|modules-extra|tools)\S*")
@@ -110,22 +110,18 @@ def _is_kernel(package: str) -> bool:
 
 
 def _upgrades(manager: str, words: tuple[str, ...]) -> bool:
-    """Return whether a command of a package manager upgrades everything, or the kernel."""
-    if not words:
-        return False
-    verb, *packages = words
+    """Return whether a command of a package manager upgrades everything, the kernel or the driver."""
+    verb, packages = "".join(words[:1]), words[1:]
     if any(map(_is_kernel, packages)):
-        return verb in _UPGRADES or verb == "install"
-    if verb in _UPGRADES and any(_DRIVER.fullmatch(package) for package in packages):
-        return True
-    if verb not in _UPGRADES or (verb == "update" and manager in _INDEX_ONLY):
-        return False
-    return not packages
+        return verb in {*_UPGRADES, "install"}
+    if not packages:
+        return verb in _UPGRADES and (verb, manager) not in _INDEX_ONLY
+    return verb in _UPGRADES and any(map(_DRIVER.fullmatch, packages))
 
 
 def _update(pool: Pool, config: View) -> Iterator[Outcome]:
     """Judge how many nodes an update of a managed group may take at once."""
-    if pool.kind is not PoolKind.NODE_GROUP or not config.exists:
+    if not config.exists:
         return
     percent, nodes = config["maxUnavailablePercentage"].number(), config["maxUnavailable"].number()
     maximum = need(pool.size).maximum
@@ -133,7 +129,7 @@ def _update(pool: Pool, config: View) -> Iterator[Outcome]:
         return
     if percent is not None and percent >= _ALL:
         yield Problem("lets an update take all of its nodes at once (maxUnavailablePercentage 100)", fix=_BY_PARTS)
-    if nodes is not None and nodes > 1 and maximum is not None and nodes >= maximum:
+    if nodes is not None and maximum is not None and nodes >= maximum:
         yield Problem(
             f"lets an update take all of its nodes at once (maxUnavailable {nodes:g} of at most {maximum})",
             fix=_BY_PARTS,
