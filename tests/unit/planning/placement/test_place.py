@@ -237,6 +237,26 @@ def test_n04_a_label_that_must_exist_and_not_be_something_exists() -> None:
     assert place(pod(selector=from_labels({"team": "y"})), both).refuses
 
 
+def test_n04_what_a_pool_excludes_its_nodes_do_not_have() -> None:
+    without = pool(requirements=(Requirement("team", "NotIn", ("y",)),))
+    assert place(pod(selector=from_labels({"team": "y"})), without).reason == (
+        "requires team=y, nodes there have no such label"
+    )
+
+
+def test_n04_of_types_some_have_a_label_and_others_do_not() -> None:
+    mixed = pool("g5.xlarge", "g5g.xlarge")
+    asking = pod(selector=from_labels({labels.INSTANCE_LOCAL_NVME: "999"}))
+    assert place(asking, mixed).reason == "requires karpenter.k8s.aws/instance-local-nvme=999, nodes there have 250"
+
+
+def test_n04_a_type_that_nobody_knows_may_have_any_label_of_types() -> None:
+    wider = pool(unlisted=("g9.xlarge",))
+    unclear = place(pod(selector=from_labels({labels.INSTANCE_TYPE: "g9.xlarge"})), wider).unclear
+    assert unclear is not None
+    assert unclear.reason == "nothing is known of g9.xlarge"
+
+
 def test_n04_labels_that_others_set_may_have_any_value() -> None:
     for key in (labels.KARPENTER_NODEPOOL, labels.RESERVATION_ID):
         assert place(pod(selector=from_labels({key: "x"})), pool()).admits
