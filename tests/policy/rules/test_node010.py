@@ -167,9 +167,18 @@ def test_n11_a_capacity_block_wants_market_target_and_type_in_the_launch_templat
     nodes = lacking[-1]
     lacking[-1] = changed(nodes, "instanceTypes", ["p5.48xlarge"])
     message = messages(judge("NODE010", *lacking))["train"][0]
-    assert "launch template lacks" in message
-    named = {"capacityReservationSpecification": "capacityReservationTarget"}.get(missing, missing)
-    assert named in message
+    named = {
+        "capacityReservationSpecification": "the id of the block as capacityReservationTarget",
+        "instanceMarketOptions": "instanceMarketOptions.marketType capacity-block",
+    }.get(missing, missing)
+    assert message == f"has the capacity type CAPACITY_BLOCK, and its launch template lacks {named}"
+    by_group = group(block, target=GROUP_ARN, template=said, capacityType="CAPACITY_BLOCK", instanceTypes=None)
+    assert left_open(judge("NODE010", *by_group))
+
+
+def test_n11_karpenter_asks_for_the_market_of_a_block_by_itself() -> None:
+    block = examples.resource(tokens.CAPACITY_BLOCK, "block", {"capacityBlockOfferingId": "cb-1"})
+    assert passes(judge("NODE010", *pool(block)))
 
 
 def test_n11_a_capacity_block_without_a_launch_template_fails() -> None:
@@ -235,6 +244,12 @@ def test_n11_a_capacity_block_belongs_to_no_placement_group() -> None:
     }
     program = group(block, template=said, capacityType="CAPACITY_BLOCK", instanceTypes=None)
     assert "the reservation block" in complaint(judge("NODE010", *program))
+
+
+def test_n11_a_block_that_is_looked_up_belongs_to_no_placement_group_either() -> None:
+    said = {"instanceMarketOptions": {"marketType": "capacity-block"}, "placement": {"groupName": "together"}}
+    found = messages(judge("NODE010", *group(template=said, capacityType="CAPACITY_BLOCK")))["train"]
+    assert any("into the placement group together and into the reservation, which" in message for message in found)
 
 
 def test_a_placement_group_that_spreads_is_no_part_of_a_reservation() -> None:

@@ -44,8 +44,7 @@ _SIZES: Final = "write the sizes so that minimum <= desired <= maximum"
 
 def _block(pool: Pool, stack: Stack) -> Iterator[Outcome]:
     """Judge what EKS demands of the launch template of a group in a capacity block."""
-    said = stack.by_urn[pool.urn].view["capacityType"].text() if pool.kind is PoolKind.NODE_GROUP else None
-    if said != _BLOCK:
+    if _capacity_type(pool, stack) != _BLOCK:
         return
     template = used_by(pool, stack)
     target = template.at("capacityReservationSpecification", "capacityReservationTarget")
@@ -67,6 +66,10 @@ _BLOCKS: Final = (
     "say marketType capacity-block, capacityReservationTarget and instanceType in the launch template, as GpuNodeGroup "
     "does with a capacity_block_id"
 )
+
+
+def _capacity_type(pool: Pool, stack: Stack) -> str | None:
+    return stack.by_urn[pool.urn].view["capacityType"].text()
 
 
 def _market(template: View) -> str | None:
@@ -97,10 +100,9 @@ def _target(pool: Pool, stack: Stack) -> Iterator[Outcome]:
 def _markets(pool: Pool, target: Target, stack: Stack) -> Iterator[Outcome]:
     """Judge whether nodes that are launched into a capacity block ask for its market."""
     blocks = [item.name for item in target.reservations if item.is_block]
-    if not blocks or not target.exclusive:
+    if not blocks:
         return
-    said = stack.by_urn[pool.urn].view["capacityType"].text()
-    if pool.kind is PoolKind.NODE_GROUP and said != _BLOCK:
+    if pool.kind is PoolKind.NODE_GROUP and _capacity_type(pool, stack) != _BLOCK:
         yield Problem(
             f"is launched into the capacity block {blocks[0]} without the capacity type {_BLOCK}", fix=_BLOCKS
         )
@@ -113,7 +115,7 @@ def _placement(pool: Pool, target: Target, stack: Stack) -> Iterator[Outcome]:
     if group is None or not group.packs:
         return
     for reservation in target.reservations:
-        if reservation.is_block or not group.holds(reservation, stack):
+        if not group.holds(reservation, stack):
             yield _apart(group, f"the reservation {reservation.name}")
     if target.looked_up is None:
         return
