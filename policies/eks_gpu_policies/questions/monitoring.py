@@ -38,7 +38,7 @@ class Prometheus:
     @property
     def alertmanager_off(self) -> bool:
         """Whether a chart leaves its Alertmanager out and names no other: alerts fire and nobody hears."""
-        if self.chart is None or charts.values(self.resource).at("alertmanager", "enabled").boolean() is not False:
+        if charts.values(self.resource).at("alertmanager", "enabled").boolean() is not False:
             return False
         server = charts.values(self.resource)["server"]
         others = (self.spec[_OTHERS], self.spec[_ENDPOINTS], server["alertmanagers"])
@@ -59,14 +59,12 @@ class Prometheus:
     @property
     def own_jobs(self) -> str:
         """What it is told to scrape besides monitors, as text; raise ``NotKnownError`` when that is open."""
-        places = [self.spec["additionalScrapeConfigs"]]
-        if self.chart is not None:
-            part = charts.values(self.resource)["prometheus"]
-            places += [part["additionalServiceMonitors"], part["additionalPodMonitors"]]
+        part = charts.values(self.resource)["prometheus"]
+        places = self.spec["additionalScrapeConfigs"], part["additionalServiceMonitors"], part["additionalPodMonitors"]
         for place in places:
             if place.data is UNKNOWN:
                 raise NotKnownError(place.not_known())
-        return " ".join(str(place.data) for place in places if place.exists)
+        return " ".join(str(place.data) for place in places)
 
     def selects(self, labels: Mapping[str, str], monitor: str = SERVICE_MONITOR) -> bool:
         """Return whether it reads a monitor with these labels; raise ``NotKnownError`` when that is open."""
@@ -75,7 +73,7 @@ class Prometheus:
             return True
         if not _says_something(selector):
             if self.chart != facts.OPERATOR_STACK:
-                return self.chart is None and selector.exists
+                return selector.exists
             if self.spec[f"{monitor}SelectorNilUsesHelmValues"].boolean() is False:
                 return True
             return labels.get(facts.RELEASE_LABEL) == self.release

@@ -105,6 +105,34 @@ def test_who_alerts_where_everything_is_sent_to_is_left_open(values: dict[str, o
     assert "without an alert on" in complaint(judge(operator(), with_its_own))
 
 
+@pytest.mark.parametrize(
+    "off",
+    [
+        prometheus(
+            alertmanager={"enabled": False}, prometheus={"prometheusSpec": {"alertingEndpoints": [{"name": "a"}]}}
+        ),
+        examples.release(
+            "plain",
+            "prometheus",
+            "27.0.0",
+            values={"alertmanager": {"enabled": False}, "server": {"alertmanagers": [{}]}},
+        ),
+    ],
+)
+def test_every_way_to_name_another_alertmanager_counts(off: Resource) -> None:
+    assert passes(judge(operator(), off, alerts(*COMPLETE)))
+
+
+def test_a_chart_without_its_prometheus_is_none() -> None:
+    without = prometheus(prometheus={"enabled": False})
+    assert left_open(judge(operator(), without)) == ["monitoringStack"]
+
+
+def test_nodes_that_only_the_engine_knows_are_no_monitoring() -> None:
+    cluster = examples.resource("eks:index:Cluster", "ml", {"version": "1.35"})
+    assert "nothing in the stack exports metrics" in complaint(judge(cluster, prometheus()))
+
+
 DATADOG = examples.release("datadog", "datadog", "3.100.0")
 SILENT = {"enabled": False}
 

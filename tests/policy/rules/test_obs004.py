@@ -216,10 +216,26 @@ def test_a_charts_monitor_does_not_matter_where_one_prometheus_of_several_scrape
         ({"matchExpressions": [{"key": "team", "operator": "Exists"}]}, {"team": "x"}, True),
         ({"matchExpressions": [{"key": "team", "operator": "Exists"}]}, {}, False),
         ({"matchExpressions": [{"key": "team", "operator": "DoesNotExist"}]}, {"team": "x"}, False),
+        ({"matchExpressions": [{"key": "team", "operator": "DoesNotExist"}]}, {"app": "x"}, True),
+        ({"matchExpressions": [{"key": "team", "operator": "Near"}]}, {"team": "x"}, False),
     ],
 )
 def test_m07_a_selector_of_ones_own_counts(selector: dict[str, object], labels: dict[str, str], selected: bool) -> None:
     assert passes(judge("OBS004", selecting(**selector), monitor(**labels))) is selected
+
+
+def test_m07_what_is_selected_by_is_said() -> None:
+    terms = [{"key": "team", "operator": "In", "values": ["ml", "web"]}, {"key": "app", "operator": "Exists"}]
+    said = complaint(judge("OBS004", selecting(matchLabels={"a": "b"}, matchExpressions=terms), monitor()))
+    assert "monitoring selects a=b, team In ml, web, app Exists: nobody scrapes the GPUs" in said
+
+
+def test_m07_a_release_is_known_by_the_name_that_it_is_given() -> None:
+    named = changed(prometheus(), "name", "kps")
+    assert passes(judge("OBS004", named, monitor(release="kps")))
+    assert "selects release=kps" in complaint(judge("OBS004", named, monitor(release="monitoring")))
+    chart = examples.resource("kubernetes:helm.sh/v4:Chart", "kps", {"chart": KUBE_PROMETHEUS_STACK.name})
+    assert passes(judge("OBS004", chart, monitor(release="kps")))
 
 
 def test_a_prometheus_resource_selects_nothing_unless_it_says_so() -> None:
