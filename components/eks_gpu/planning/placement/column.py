@@ -67,10 +67,6 @@ class OneOf:
         met = any(wish.admits(value) for value in self.named) if self.named else wish.admits(None)
         return ALL if met else NONE
 
-    def values(self, _mask: int) -> frozenset[str]:
-        """Return the values."""
-        return self.named
-
     def variety(self, _mask: int) -> int:
         """Return how many there are."""
         return len(self.named)
@@ -88,10 +84,6 @@ class SomeValue:
         absent = self.may_be_absent and wish.admits(None)
         return ALL if absent or wish.admits_some(self.within) else NONE
 
-    def values(self, _mask: int) -> frozenset[str]:
-        """Return nothing: none is named."""
-        return frozenset()
-
     def variety(self, _mask: int) -> int:
         """Return that there are as many as anybody wants."""
         return sys.maxsize
@@ -106,10 +98,6 @@ class Untold:
     def meets(self, _wish: Wish) -> Chosen:
         """Return that every type may."""
         return Chosen(0, -1, self.what)
-
-    def values(self, _mask: int) -> frozenset[str]:
-        """Return nothing: none is known."""
-        return frozenset()
 
     def variety(self, _mask: int) -> NotKnown:
         """Return that nobody knows how many."""
@@ -146,14 +134,23 @@ class Column:
         asked = wish, others, bought_on_demand
         found = self._refusals.get(asked)
         if found is None:
-            carried = tuple(sorted(self.content.values(-1), key=_naturally))
-            later = bought_on_demand and appears_after_boot(wish.key) and wish.asks
+            carried = tuple(sorted(self._named(), key=_naturally))
+            later = bought_on_demand and appears_after_boot(wish.key)
             found = self._refusals[asked] = Unlabelled(wish, carried, later, others)
         return found
 
+    def _named(self) -> frozenset[str]:
+        """Return the values that are known."""
+        match self.content:
+            case OneOf(named=named):
+                return named
+            case ByType():
+                return self.content.values(-1)
+        return frozenset()
 
-def _naturally(value: str) -> tuple[bool, int, str]:
-    return (True, int(value), "") if value.isdecimal() else (False, 0, value)
+
+def _naturally(value: str) -> tuple[int, str]:
+    return (int(value) if value.isdecimal() else 0, value)
 
 
 _SHARED: Final[WeakValueDictionary[Content, Column]] = WeakValueDictionary()

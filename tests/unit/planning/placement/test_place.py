@@ -257,6 +257,20 @@ def test_n04_a_type_that_nobody_knows_may_have_any_label_of_types() -> None:
     assert unclear.reason == "nothing is known of g9.xlarge"
 
 
+def test_n04_values_are_told_in_their_own_order() -> None:
+    several = pool("g5.16xlarge", "g5.xlarge", "g5.4xlarge")
+    numbers = pod(selector=from_labels({labels.INSTANCE_CPU: "1"}))
+    assert place(numbers, several).reason.endswith("nodes there have 4, 16, 64")
+    words = pool(requirements=(Requirement("team", "In", ("10", "9", "b", "a")),))
+    assert place(pod(selector=from_labels({"team": "x"})), words).reason.endswith("nodes there have a, b, 9, 10")
+
+
+def test_n04_what_nobody_finds_out_about_nodes_that_are_there_is_no_matter_of_time() -> None:
+    torn = Requirement(labels.GFD_PRODUCT, "In", ("x",)), Requirement(labels.GFD_PRODUCT, "NotIn", ("x",))
+    assert "after boot" not in place(pod(affinity=(torn,)), group()).reason
+    assert "after boot" in place(pod(affinity=(torn,)), pool()).reason
+
+
 def test_n04_labels_that_others_set_may_have_any_value() -> None:
     for key in (labels.KARPENTER_NODEPOOL, labels.RESERVATION_ID):
         assert place(pod(selector=from_labels({key: "x"})), pool()).admits
