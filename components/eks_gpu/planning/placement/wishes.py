@@ -120,7 +120,3 @@ def selection(selector: tuple[Requirement, ...], *choices: tuple[tuple[Requireme
         if terms:
             alternatives = [(*before, *term) for before in alternatives for term in terms if term]
     return _selection(tuple(wishes(each) for each in alternatives))
-
-
-EVERYTHING: Final = selection(())
-"""Selects every node."""
