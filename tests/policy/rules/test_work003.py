@@ -46,6 +46,11 @@ def test_w01_what_is_no_whole_number_fails(amount: object) -> None:
     assert "which is no whole number" in complaint(judge("WORK003", server(limits=amount)))
 
 
+def test_w01_no_gpus_at_all_are_a_whole_number() -> None:
+    none = {"name": "proxy", "image": "envoy:1", "resources": {"limits": {resources.GPU: "0"}}}
+    assert passes(judge("WORK003", examples.deployment(examples.container(), none)))
+
+
 @pytest.mark.parametrize("amount", ["NUM_GPUS", "{{workflow.parameters.gpus}}", "${GPUS}", "<gpus>"])
 def test_an_amount_that_is_filled_in_later_is_left_open(amount: str) -> None:
     assert left_open(judge("WORK003", server(limits=amount))) == ["resources"]
