@@ -81,7 +81,7 @@ def test_w02_more_memory_than_the_smallest_has_is_left_to_chance() -> None:
 
 def test_n08_what_a_pod_asks_for_may_leave_one_model() -> None:
     eight = examples.deployment(examples.container(resources={"limits": {resources.GPU: "8"}}))
-    assert passes(judge("NODE009", CLASS, pool("g6.2xlarge", "g5.48xlarge"), eight))
+    assert passes(judge("NODE009", CLASS, pool("g4dn.2xlarge", "g5.48xlarge"), eight))
 
 
 def test_n08_without_a_pod_to_ask_a_spread_of_twice_the_memory_fails() -> None:
@@ -99,13 +99,31 @@ def test_n08_pods_elsewhere_do_not_speak_for_the_pool() -> None:
 def test_n08_a_pod_of_which_nobody_knows_where_it_lands_may_speak_for_the_pool() -> None:
     wide, path = pool("g5.2xlarge", "g6e.2xlarge"), "spec.template.spec.nodeSelector"
     assert left_open(judge("NODE009", CLASS, wide, unknown(examples.deployment(nodeSelector={"team": "maps"}), path)))
-    cpu_only = examples.deployment(examples.container(resources={}), nodeSelector={"team": "maps"})
+    settings = {"nodeSelector": {"team": "maps"}, "tolerations": [{"operator": "Exists"}]}
+    cpu_only = examples.deployment(examples.container(resources={}), **settings)
     assert "very different memory" in complaint(judge("NODE009", CLASS, wide, unknown(cpu_only, path)))
+    elsewhere = examples.deployment(nodeSelector={labels.WORKLOAD: "training"})
+    assert "very different memory" in complaint(judge("NODE009", CLASS, wide, elsewhere))
 
 
 def test_the_names_of_many_pods_are_counted() -> None:
     pods = [examples.deployment(name=f"llm-{n}") for n in range(5)]
     assert "nothing in llm-0, llm-1, llm-2 and 2 more says" in complaint(judge("NODE009", CLASS, TWO, *pods))
+    assert "nothing in llm-0, llm-1, llm-2 says" in complaint(judge("NODE009", CLASS, TWO, *pods[:3]))
+
+
+def test_w02_each_of_several_terms_must_say_which() -> None:
+    named = [{"key": labels.INSTANCE_GPU_NAME, "operator": "In", "values": ["a10g"]}]
+    anywhere = [{"key": labels.ZONE, "operator": "In", "values": ["us-east-1a"]}]
+    both = {"nodeSelectorTerms": [{"matchExpressions": named}, {"matchExpressions": anywhere}]}
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": both}}
+    assert "says which of them" in complaint(judge("NODE009", CLASS, TWO, examples.deployment(affinity=affinity)))
+
+
+def test_w02_a_pod_that_may_find_no_room_may_find_it_on_any_of_the_types() -> None:
+    mixed = examples.node_group(instanceTypes=["g5.xlarge", "g4dn.xlarge"])
+    tight = examples.container(resources={"limits": {resources.GPU: "1", "cpu": "1", "memory": "14800Mi"}})
+    assert "says which of them" in complaint(judge("NODE009", mixed, examples.deployment(tight)))
 
 
 def test_n08_parts_of_gpus_are_no_model_and_many_models_are_not_all_named() -> None:

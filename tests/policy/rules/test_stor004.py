@@ -98,6 +98,18 @@ def test_objects_of_one_file_have_no_order_that_anybody_could_set() -> None:
     assert "without coming after it" in complaint(judge("STOR004", CLASS, plain, claim, pod))
 
 
+def test_a_workload_outside_the_file_of_its_claim_has_an_order() -> None:
+    bundle = examples.resource("kubernetes:yaml/v2:ConfigFile", "app", {})
+    claim = dataclasses.replace(CLAIM, parent=bundle.urn)
+    assert "without coming after it" in complaint(judge("STOR004", CLASS, bundle, claim, SERVER))
+    pod = dataclasses.replace(SERVER, parent=bundle.urn)
+    assert "without coming after it" in complaint(judge("STOR004", CLASS, bundle, CLAIM, pod))
+
+
+def test_a_claim_whose_own_name_is_not_known_may_be_mounted_by_anybody() -> None:
+    assert left_open(judge("STOR004", CLASS, changed(CLAIM, "metadata.name", UNKNOWN), SERVER)) == ["metadata.name"]
+
+
 def test_plain_manifests_have_no_order() -> None:
     report = evaluate(
         (CLASS, CLAIM, SERVER),

@@ -254,6 +254,29 @@ def in_plain_yaml(*program: Resource) -> Report:
     )
 
 
+def in_class(made: Resource) -> Resource:
+    return changed(made, "spec.template.spec.nodeClassRef.name", "g5")
+
+
+def test_the_remedy_is_for_the_pool_that_needs_least() -> None:
+    small, large = pool("g5.xlarge", name="small"), pool("g5.8xlarge", name="large")
+    guarded = pool("p4d.24xlarge", name="p4d", taints=(GPU.kubernetes(), dedicated("a100").kubernetes()))
+    limited = pool("g5.16xlarge", name="limited", limits={resources.GPU: "0"})
+    pools = [in_class(each) for each in (small, guarded, large)]
+    (finding,) = judge("WORK001", CLASS, *pools, server(cpu="40")).findings
+    assert finding.fix.startswith("ask for at most 31.85 CPU, or let large buy g5.16xlarge")
+    (finding,) = judge("WORK001", CLASS, *pools, in_class(limited), server(cpu="40")).findings
+    assert finding.fix == "raise the limit of limited to 1 nvidia.com/gpu at least"
+    (finding,) = judge("WORK001", CLASS, in_class(guarded), server(cpu="40")).findings
+    assert finding.fix.startswith("tolerate gpu-type=a100:NoSchedule")
+
+
+def test_a_pool_that_refuses_does_not_hide_one_of_which_nobody_can_tell() -> None:
+    blind = unknown(examples.node_group(), "instanceTypes")
+    assert left_open(judge("WORK001", CLASS, blind, pool(), server(cpu="8"))) == ["instanceTypes"]
+    assert left_open(judge("WORK001", CLASS, pool(), blind, server(cpu="8"))) == ["instanceTypes"]
+
+
 def test_a_pod_that_names_its_node_asks_no_scheduler() -> None:
     placed = changed(server(cpu="8"), "spec.template.spec.nodeName", "ip-10-0-0-1.ec2.internal")
     assert passes(judge("WORK001", CLASS, pool(), placed))
@@ -271,6 +294,8 @@ def test_in_plain_yaml_a_pod_may_be_meant_for_other_pools_unless_one_lets_it_on(
     elsewhere = changed(server(), "spec.template.spec.nodeSelector", {"team": "maps"})
     assert left_open(in_plain_yaml(CLASS, pool(), elsewhere)) == ["GPU pools"]
     assert "asks 8 CPU" in complaint(in_plain_yaml(CLASS, pool(), server(cpu="8")))
+    guarded = in_class(pool("p4d.24xlarge", name="p4d", taints=(GPU.kubernetes(), dedicated("a100").kubernetes())))
+    assert "asks 8 CPU" in complaint(in_plain_yaml(CLASS, pool(), guarded, server(cpu="8")))
 
 
 def test_many_copies_of_a_program_share_what_is_prepared_for_one() -> None:

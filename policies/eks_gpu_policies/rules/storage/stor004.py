@@ -21,8 +21,10 @@ _BUNDLES: Final = tokens.YAML_FILES | tokens.HELM
 
 
 def _is_mounted(claim: Claim, stack: Stack) -> bool:
-    if stack.options.manifests_only or claim.urn in stack.storage.pods_by_claim:
-        return not stack.options.manifests_only
+    if stack.options.manifests_only:
+        return False
+    if claim.urn in stack.storage.pods_by_claim:
+        return True
     claim.metadata["name"].text()
     for _, what in stack.storage.unclear:
         raise NotKnownError(what)
