@@ -257,6 +257,14 @@ def test_n04_a_type_that_nobody_knows_may_have_any_label_of_types() -> None:
     assert unclear.reason == "nothing is known of g9.xlarge"
 
 
+@pytest.mark.parametrize("backwards", [False, True])
+def test_n04_of_several_terms_one_that_nobody_can_tell_leaves_it_open(backwards: bool) -> None:
+    terms = [(Requirement("team", "In", ("x",)),), (Requirement(labels.ZONE, "In", ("b",)),)]
+    asking = pod(affinity=tuple(terms[::-1] if backwards else terms))
+    assert place(asking, pool(zones=UNKNOWN)).unclear == UNKNOWN
+    assert place(asking, pool(zones=UNKNOWN, labels={"team": "x"})).admits
+
+
 def test_n04_values_are_told_in_their_own_order() -> None:
     several = pool("g5.16xlarge", "g5.xlarge", "g5.4xlarge")
     numbers = pod(selector=from_labels({labels.INSTANCE_CPU: "1"}))
