@@ -161,19 +161,20 @@ def release_versions(family: AmiFamily) -> Mapping[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class ForeignFamily:
-    """A family that we do not build pools on, but that other people's programs use."""
+    """A family that we do not build pools on, but that other people's programs use.
+
+    Its images do not demand IMDSv2 by themselves, as those of ours do where a launch template says nothing.
+    """
 
     name: str
     root_device: str
     image_device: str
-    imds_v2_by_default: bool
-    """Whether the image itself demands IMDSv2 where a launch template says nothing."""
 
 
-AL2 = ForeignFamily("AL2", "/dev/xvda", "/dev/xvda", imds_v2_by_default=False)
+AL2 = ForeignFamily("AL2", "/dev/xvda", "/dev/xvda")
 """Amazon Linux 2: EKS published its last image in November 2025."""
 
-UBUNTU = ForeignFamily("Ubuntu", "/dev/sda1", "/dev/sda1", imds_v2_by_default=False)
+UBUNTU = ForeignFamily("Ubuntu", "/dev/sda1", "/dev/sda1")
 """Canonical's EKS images."""
 
 FOREIGN_FAMILIES: Mapping[str, ForeignFamily] = MappingProxyType({family.name: family for family in (AL2, UBUNTU)})

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from eks_gpu.facts import labels
-from eks_gpu.planning.pool import Pool, PoolKind
+from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.reading import NotKnown, NotKnownError, attempt, need
 from eks_gpu.planning.requirements import narrowed
 from eks_gpu_policies.readers.instance_names import named_types
@@ -20,7 +20,8 @@ from eks_gpu_policies.stack import Stack
 def mismatches(target: Target, pool: Pool, stack: Stack) -> Iterator[Outcome]:
     """Yield what of a pool does not match the reservations of the stack that it is launched into.
 
-    Of several reservations those for other types may be other pools'; where all are, they are nobody's.
+    Of several reservations those for other types or in other zones may be other pools'; where all are, they are
+    nobody's.
     """
     bought = {*named_types(pool, stack), *pool.unlisted, *(item.name for item in pool.gpu_types)}
     types = {item.resource.urn: attempt(_type_of, item) for item in target.reservations}
@@ -29,10 +30,27 @@ def mismatches(target: Target, pool: Pool, stack: Stack) -> Iterator[Outcome]:
         yield from (_of_another_type(item, bought) for item in others)
         return
     yield from (undecided(answer) for answer in types.values() if isinstance(answer, NotKnown))
-    own = replace(target, reservations=tuple(item for item in target.reservations if item not in others))
+    own = _near(
+        replace(target, reservations=tuple(item for item in target.reservations if item not in others)), pool, stack
+    )
     for reservation in own.reservations:
         yield from clauses(_ended(reservation, stack))
     yield from clauses(_zones(own, pool, stack), _count(own, pool))
+
+
+def _near(target: Target, pool: Pool, stack: Stack) -> Target:
+    """Return a target without the reservations in zones that the pool has no subnet in, unless all of them are."""
+    places = attempt(stack.locations, pool)
+    if isinstance(places, NotKnown) or any(item.zone is None for item in places):
+        return target
+    zones = {item.zone for item in places}
+    near = tuple(item for item in target.reservations if _may_be_in(item, zones))
+    return replace(target, reservations=near) if near else target
+
+
+def _may_be_in(reservation: Reservation, zones: set[str | None]) -> bool:
+    zone = attempt(lambda: reservation.zone)
+    return zone is None or isinstance(zone, NotKnown) or zone in zones
 
 
 def _type_of(reservation: Reservation) -> str | None:
@@ -64,7 +82,7 @@ def _ended(reservation: Reservation, stack: Stack) -> Iterator[Outcome]:
 def _zones(target: Target, pool: Pool, stack: Stack) -> Iterator[Outcome]:
     reserved = {item.name: item.zone for item in target.reservations if item.zone is not None}
     for name, zone in reserved.items():
-        if pool.kind is PoolKind.NODE_POOL and zone not in narrowed(need(pool.requirements), labels.ZONE, {zone}):
+        if zone not in narrowed(need(pool.requirements), labels.ZONE, {zone}):
             yield Problem(
                 f"requires other zones than {zone}, where the reservation {name} is: it is paid for and not used"
             )

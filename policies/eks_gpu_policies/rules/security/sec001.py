@@ -33,7 +33,7 @@ def _unset(template: Resource, stack: Stack) -> Iterator[Outcome]:
     if not families:
         yield Undecided("metadataOptions.httpTokens", "unset, and the default of its image is not known")
     for family in families:
-        if not isinstance(family, AmiFamily) and not family.imds_v2_by_default:
+        if not isinstance(family, AmiFamily):
             yield Problem(f"does not set httpTokens, and {family_name(family)} images do not demand a token")
 
 
