@@ -130,8 +130,8 @@ def _expressions(selector: View) -> tuple[Requirement, ...]:
 def labels_of(pod: PodTemplate, owner: Resource) -> Mapping[str, str]:
     """Return the labels of a workload's pods, with its name where its controller labels them with it."""
     name = attempt(owner.kubernetes_name)
-    given = keys.OWNER_NAME.get(pod.owner_kind, ()) if isinstance(name, str) else ()
-    return {**dict.fromkeys(given, name if isinstance(name, str) else ""), **need(pod.labels)}
+    given = dict.fromkeys(_owned(pod), name) if isinstance(name, str) else {}
+    return {**given, **need(pod.labels)}
 
 
 def _owned(pod: PodTemplate) -> tuple[str, ...]:

@@ -94,6 +94,8 @@ def test_servers_and_short_jobs_are_not_concerned() -> None:
 def test_whether_it_resumes_may_have_to_be_left_open() -> None:
     job = examples.training_job("finetune", {declarations.RESUMES: ""})
     assert left_open(judge("NODE011", SPOT, job)) == [declarations.RESUMES]
+    place = "spec.template.metadata.annotations"
+    assert left_open(judge("NODE011", SPOT, unknown(SAVES, place))) == [place]
 
 
 def test_what_the_pool_may_buy_may_have_to_be_left_open() -> None:

@@ -233,6 +233,13 @@ def test_n10_a_refusal_for_a_while_counts_if_it_is_as_long_as_the_job(value: str
     assert clauses(pool, refusing(JOB, value)) == (set() if refuses else {"c"})
 
 
+def test_n10_pods_without_gpus_refuse_for_nobody() -> None:
+    launcher = {"containers": [{"name": "mpi", "image": "registry.example.com/x:1", "command": ["mpirun", "train.py"]}]}
+    roles = {"Launcher": {"template": {"spec": launcher}}, "Worker": JOB.props["spec"]}
+    job = examples.resource("kubernetes:kubeflow.org/v2beta1:MPIJob", "bert", {"spec": {"mpiReplicaSpecs": roles}})
+    assert clauses(examples.training_pool(budgets=[]), job) == {"c"}
+
+
 def test_n10_a_pod_disruption_budget_that_lets_none_go_is_a_refusal() -> None:
     job = changed(GANG, "spec.template.metadata.labels", {"app": "finetune"})
     spec = {"minAvailable": 4, "selector": {"matchLabels": {"app": "finetune"}}}
@@ -269,7 +276,15 @@ def test_a_pool_that_calls_itself_one_for_training_is_concerned(name: str) -> No
     assert {"a", "c", "d"} <= clauses(named)
 
 
-@pytest.mark.parametrize("own", [{"workload": "inference"}, {"purpose": "serving"}, {"workload": "development"}])
+@pytest.mark.parametrize(
+    "own",
+    [
+        {"workload": "inference"},
+        {"workload": "inference", "team": "training-platform"},
+        {"purpose": "serving"},
+        {"workload": "development"},
+    ],
+)
 def test_pools_for_something_else_may_consolidate(own: dict[str, str]) -> None:
     pool = changed(GENERAL, "spec.template.metadata", {"labels": own})
     assert not_concerned(judge("NODE013", pool))

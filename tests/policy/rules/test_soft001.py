@@ -180,10 +180,23 @@ def test_classes_of_other_runtimes_are_nobodys_business() -> None:
 )
 def test_g03_the_sharing_configuration_comes_before_who_reads_it(release: Resource) -> None:
     first = (CLASS,) if release.name == "plugin" else ()
-    assert "reads its sharing configuration from sharing but does not depend on it" in complaint(
-        judge("SOFT001", *first, CONFIG, release)
-    )
+    report = judge("SOFT001", *first, CONFIG, release)
+    assert "reads its sharing configuration from sharing but does not depend on it" in complaint(report)
+    assert messages(report).keys() == {release.name}
     assert passes(judge("SOFT001", *first, CONFIG, after_(release, [*first, CONFIG])))
+
+
+def test_g03_a_configuration_of_the_charts_own_needs_no_order() -> None:
+    own = operator(devicePlugin={"config": {"create": True, "name": "sharing-1"}})
+    assert passes(judge("SOFT001", CONFIG, own))
+    assert passes(judge("SOFT001", CLASS, CONFIG, plugin(CLASS, config={"name": ""})))
+
+
+def test_g03_a_configuration_whose_name_is_computed_comes_before() -> None:
+    computed = dataclasses.replace(
+        plugin(CLASS, config={"name": UNKNOWN}), property_dependencies={"values": frozenset({CONFIG.urn})}
+    )
+    assert passes(judge("SOFT001", CLASS, CONFIG, computed))
 
 
 def test_g03_a_configuration_that_is_elsewhere_is_left_open() -> None:
@@ -196,6 +209,7 @@ def test_what_is_set_by_a_serving_runtime_is_judged_there() -> None:
         "kubernetes:serving.kserve.io/v1beta1:InferenceService", "llm", {"spec": {"predictor": {"model": model}}}
     )
     assert not_concerned(judge("SOFT001", service))
+    assert passes(judge("SOFT001", CLASS, service))
     patch = dataclasses.replace(pod(runtime_class=None), type="kubernetes:apps/v1:DeploymentPatch")
     assert not_concerned(judge("SOFT001", changed(patch, "spec.template.spec.runtimeClassName", None)))
     assert left_open(judge("SOFT001", unknown(pod(), "spec.template.spec"))) == ["spec.template.spec"]

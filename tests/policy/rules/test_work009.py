@@ -253,6 +253,27 @@ def test_w06_an_mpi_launcher_says_where_the_workers_save() -> None:
     assert set(left_open(judge("WORK009", job))) == {declarations.CHECKPOINT_MINUTES, declarations.RESUMES}
 
 
+def test_w06_workloads_and_templates_of_other_kinds_are_judged_one_by_one() -> None:
+    bare = examples.training_job("a", emptyDir={}), examples.training_job("b", emptyDir={})
+    assert messages(judge("WORK009", *bare)).keys() == {"a", "b"}
+    template = {**bare[0].props["spec"]["template"], "metadata": {"labels": {labels.WORKLOAD: "training"}}}  # type: ignore[index]  # an example's own shape
+    steps = {"first": {"template": template}, "second": {"template": template}}
+    pipeline = examples.resource("kubernetes:example.com/v1:Pipeline", "both", {"spec": steps})
+    assert len(judge("WORK009", pipeline).findings) == 2
+
+
+def test_a_launcher_that_tries_the_network_makes_its_workers_a_test() -> None:
+    launcher = {"containers": [{"name": "mpi", "image": "x:1", "command": ["mpirun", "all_reduce_perf", "-b", "8"]}]}
+    roles = {"Launcher": {"template": {"spec": launcher}}, "Worker": worker("/usr/sbin/sshd", "-De")}
+    job = examples.resource("kubernetes:kubeflow.org/v2beta1:MPIJob", "net", {"spec": {"mpiReplicaSpecs": roles}})
+    assert not_concerned(judge("WORK009", job))
+
+
+def test_what_a_pod_is_for_may_have_to_be_left_open() -> None:
+    place = "spec.template.metadata.labels"
+    assert left_open(judge("WORK009", changed(JOB, place, UNKNOWN))) == [place]
+
+
 def test_a_runtime_elsewhere_leaves_it_open() -> None:
     trainer = {"image": "x:1", "command": ["train.py"], "resourcesPerNode": {"limits": {resources.GPU: 8}}}
     spec = {"runtimeRef": {"name": "torch-distributed"}, "trainer": trainer}

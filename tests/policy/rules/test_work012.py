@@ -121,6 +121,22 @@ def test_w09_a_budget_that_never_lets_a_server_go_fails(limits: dict[str, object
         assert f"never lets one of {count} replica" in complaint(report)
 
 
+@pytest.mark.parametrize("limits", [{}, {"minAvailable": "many"}])
+def test_w09_a_budget_that_says_nothing_of_use_holds_nobody(limits: dict[str, object]) -> None:
+    made = budget()
+    spec = {"selector": {"matchLabels": {"app": "llm"}}, **limits}
+    assert passes(judge("WORK012", servers(), dataclasses.replace(made, props={**made.props, "spec": spec})))
+
+
+def test_w09_a_namespace_that_has_no_name_yet_is_the_same_for_both() -> None:
+    home = examples.resource(tokens.NAMESPACE, "serving", {})
+    inside = {"metadata": frozenset({home.urn})}
+    server = dataclasses.replace(servers(namespace=UNKNOWN), property_dependencies=inside)
+    there = changed(budget(), "metadata.namespace", UNKNOWN)
+    assert passes(judge("WORK012", home, server, dataclasses.replace(there, property_dependencies=inside)))
+    assert "no PodDisruptionBudget" in complaint(judge("WORK012", home, server, budget()))
+
+
 def test_w09_what_scales_a_server_says_how_many_there_are() -> None:
     target = {"kind": "Deployment", "name": "llm"}
     scaler = examples.resource(
@@ -210,6 +226,11 @@ def test_w09_a_budget_may_select_a_gang_by_the_label_that_its_controller_sets() 
     assert left_open(judge("WORK012", gang(), role)) != []
     unnamed = changed(gang(), "metadata.name", UNKNOWN)
     assert left_open(judge("WORK012", unnamed, budget({"matchLabels": {key: "llama"}}))) != []
+    assert "no PodDisruptionBudget" in complaint(
+        judge("WORK012", unnamed, budget({"matchLabels": {key: "llama"}}, "elsewhere"))
+    )
+    job = changed(changed(examples.training_job(), "spec.parallelism", 4), "metadata.name", UNKNOWN)
+    assert left_open(judge("WORK012", job, budget({"matchLabels": {labels.OWNER_NAME["Job"][1]: "finetune"}}))) != []
 
 
 @pytest.mark.parametrize(("completions", "together"), [(None, True), (4, True), (5, False), (UNKNOWN, True)])
