@@ -27,8 +27,7 @@ _OVER_TIME: Final = frozenset({"increase", "rate", "irate", "delta", "idelta", "
 _RATES: Final = frozenset({"increase", "rate", "irate"})
 _PASSES_ON: Final = frozenset({"max", "min", "sum", "avg", "group", "topk", "bottomk"})
 _KEEPS_VALUES: Final = frozenset({"max_over_time", "min_over_time", "last_over_time", "sum_over_time", "avg_over_time"})
-_ZERO: Final = frozenset({"0", "0.0"})
-_TRIVIAL: Final = _ZERO | {"1"}
+_TRIVIAL: Final = frozenset({"0", "0.0", "1"})
 """Numbers that are no codes of interest."""
 _ANY: Final = frozenset({"", ".*", ".+"})
 _NO_CODE: Final = frozenset({"", "0"})
@@ -113,11 +112,10 @@ def _compares_with_a_code(part: Node) -> bool:
 
 
 def _asked_above_zero(part: Binary) -> Selector | None:
-    """Return the series of which a part asks only whether it is above zero."""
+    """Return the series of which a part asks only whether it is above zero, or above one, which is no code in use."""
     turned = part.operator in {"<", "<="}
     series, number = (part.right, part.left) if turned else (part.left, part.right)
-    least = _TRIVIAL - _ZERO if part.operator in {">=", "<="} else _ZERO
-    if part.operator == "==" or not (isinstance(number, Literal) and number.text in least):
+    if part.operator == "==" or not (isinstance(number, Literal) and number.text in _TRIVIAL):
         return None
     return _passed_on(series)
 

@@ -204,6 +204,19 @@ def test_an_alert_that_is_called_like_a_series_is_judged() -> None:
     assert "alert gpu:errors reads" in complaint(judge("OBS002", operator(), rule_file(rules)))
 
 
+def test_an_alert_records_no_series_under_its_name() -> None:
+    named = {"alert": "DCGM_FI_DEV_ECC_SBE_VOL_TOTAL", "expr": "up == 0"}
+    reader = {"alert": "Errors", "expr": "DCGM_FI_DEV_ECC_SBE_VOL_TOTAL > 0"}
+    report = judge("OBS002", operator(), rule_file([{"name": "gpu", "rules": [named, reader]}]))
+    assert complaint(report).startswith("alert Errors reads DCGM_FI_DEV_ECC_SBE_VOL_TOTAL")
+
+
+def test_series_that_are_recorded_from_each_other_have_an_end() -> None:
+    circle = [*recorded("gpu:a", "gpu:b > 0"), *recorded("gpu:b", "gpu:a + absent(gpu:a)"), *groups("gpu:a > 0")]
+    for rule in ("OBS001", "OBS002", "OBS003"):
+        assert not messages(judge(rule, operator(), rule_file(circle)))
+
+
 def test_the_remedy_is_the_other_name_where_that_is_exported_and_a_row_where_it_is_not() -> None:
     new = judge("OBS002", operator(), alerts("DCGM_FI_DEV_MEMORY_CLOCK_HERTZ > 1")).findings[0]
     assert new.fix.startswith("read DCGM_FI_DEV_MEM_CLOCK, as this exporter calls it")

@@ -27,6 +27,14 @@ WHOLE = examples.node_pool()
         ("DCGM_FI_DEV_XID_ERRORS > 0", "fires on any last XID, for ever"),
         ("DCGM_FI_DEV_XID_ERRORS != 0", "fires on any last XID, for ever"),
         ("DCGM_FI_DEV_XID_ERRORS >= 1", "fires on any last XID, for ever"),
+        ("DCGM_FI_DEV_XID_ERRORS > 1", "fires on any last XID, for ever"),
+        ("1 <= DCGM_FI_DEV_XID_ERRORS", "fires on any last XID, for ever"),
+        ('DCGM_FI_DEV_XID_ERRORS{gpu="0"} > 0', "fires on any last XID, for ever"),
+        ('DCGM_FI_DEV_XID_ERRORS{err_code!~""} > 0', "fires on any last XID, for ever"),
+        ("topk(3, DCGM_FI_DEV_XID_ERRORS) > 0", "fires on any last XID, for ever"),
+        ("DCGM_FI_DEV_XID_ERRORS > 0 and DCGM_FI_DEV_GPU_TEMP > 85", "fires on any last XID, for ever"),
+        ("DCGM_FI_DEV_XID_ERRORS > 0 and DCGM_FI_DEV_XID_ERRORS * 2 > 0", "fires on any last XID, for ever"),
+        ("DCGM_FI_DEV_XID_ERRORS > 0 and DCGM_FI_DEV_XID_ERRORS == DCGM_FI_DEV_GPU_UTIL", "fires on any last XID"),
         ("0 < max by (gpu) (max_over_time(DCGM_FI_DEV_XID_ERRORS[5m]))", "fires on any last XID, for ever"),
         ('DCGM_FI_DEV_XID_ERRORS{err_code!=""} > 0', "fires on any last XID, for ever"),
         ('DCGM_FI_DEV_XID_ERRORS{err_code!="0"} > 0', "fires on any last XID, for ever"),
@@ -50,6 +58,8 @@ def test_m01_m07_what_never_fires_or_always_does_fails(query: str, says: str) ->
         'DCGM_FI_DEV_XID_ERRORS{err_code!="31"} > 0',
         'DCGM_FI_DEV_XID_ERRORS{err_code=~"48|79"}',
         "DCGM_FI_DEV_XID_ERRORS == 79",
+        "DCGM_FI_DEV_XID_ERRORS == 0",
+        "DCGM_FI_DEV_XID_ERRORS > DCGM_FI_DEV_GPU_UTIL",
         "DCGM_FI_DEV_XID_ERRORS > 0 and DCGM_FI_DEV_XID_ERRORS != 31",
         "DCGM_FI_DEV_XID_ERRORS == 48 or DCGM_FI_DEV_XID_ERRORS == 79",
         'max by (gpu, xid) (max_over_time(DCGM_EXP_XID_ERRORS_COUNT{xid!="",xid!~"13|31|43|45"}[5m])) > 0',
@@ -108,10 +118,20 @@ def test_m05_figures_of_whole_gpus_fail_where_gpus_are_partitioned(query: str, s
         "avg_over_time(DCGM_FI_PROF_GR_ENGINE_ACTIVE[1h]) < 0.05",
         "(DCGM_FI_PROF_GR_ENGINE_ACTIVE or DCGM_FI_DEV_GPU_UTIL / 100) < 0.05",
         "DCGM_FI_DEV_GPU_UTIL > 95",
+        "5 < DCGM_FI_DEV_GPU_TEMP",
     ],
 )
 def test_m05_what_is_right_under_mig_passes(query: str) -> None:
     assert passes(judge("OBS003", operator(), PARTITIONED, alerts(query)))
+
+
+@pytest.mark.parametrize(
+    "query", ["DCGM_FI_DEV_GPU_UTIL <= 5", "(DCGM_FI_DEV_GPU_UTIL_RATIO or DCGM_FI_DEV_GPU_UTIL) < 5"]
+)
+def test_m05_idleness_may_be_asked_in_several_ways(query: str) -> None:
+    assert "tells idleness by DCGM_FI_DEV_GPU_UTIL" in complaint(
+        judge("OBS003", operator(), PARTITIONED, alerts(query))
+    )
 
 
 def test_labels_of_pools_that_are_not_known_accuse_nobody() -> None:
