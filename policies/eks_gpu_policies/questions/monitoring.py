@@ -76,7 +76,8 @@ class Prometheus:
                 return selector.exists
             if self.spec[f"{monitor}SelectorNilUsesHelmValues"].boolean() is False:
                 return True
-            return labels.get(facts.RELEASE_LABEL) == self.release
+            label = labels.get(facts.RELEASE_LABEL)
+            return label is not None and label == self.release
         wanted = selector["matchLabels"].text_map()
         return all(labels.get(key) == value for key, value in wanted.items()) and all(
             _meets(labels, item) for item in selector["matchExpressions"].items()
@@ -91,7 +92,9 @@ class Prometheus:
         """Return what it selects by, for people."""
         selector = self.spec[f"{monitor}Selector"]
         if not _says_something(selector):
-            return f"{facts.RELEASE_LABEL}={self.release}" if self.chart else "nothing"
+            name = attempt(release_name, self.resource)
+            said = "(the name of its release)" if isinstance(name, NotKnown) else name
+            return f"{facts.RELEASE_LABEL}={said}" if self.chart else "nothing"
         pairs = [f"{key}={value}" for key, value in selector["matchLabels"].text_map().items()]
         terms = (
             f"{item['key'].text()} {item['operator'].text()} {', '.join(item['values'].texts())}".strip()

@@ -67,9 +67,8 @@ def test_m07_so_does_that_of_the_chart() -> None:
     )
 
 
-@pytest.mark.parametrize("chart", [exporter(serviceMonitor={"enabled": False}), operator(enabled=False)])
-def test_a_chart_that_makes_no_monitor_is_not_concerned(chart: Resource) -> None:
-    assert not_concerned(judge("OBS004", prometheus(), chart))
+def test_an_operator_that_makes_no_exporter_is_not_concerned() -> None:
+    assert not_concerned(judge("OBS004", prometheus(), operator(enabled=False)))
 
 
 def test_a_charts_monitor_does_not_matter_beside_one_that_is_selected() -> None:
@@ -319,3 +318,23 @@ def test_on_manifests_it_speaks_only_beside_a_prometheus() -> None:
     assert not_concerned(on_manifests(monitor()))
     own = examples.resource(tokens.PROMETHEUS, "own", {"spec": {"serviceMonitorSelector": {"matchLabels": {"a": "b"}}}})
     assert "own selects a=b" in complaint(on_manifests(monitor(), own))
+
+
+# --- a monitor that is switched off, and a release whose name nobody knows yet ----------------------------------------
+
+
+def test_m07_an_exporter_whose_monitor_is_switched_off_is_scraped_by_nobody() -> None:
+    off = exporter(serviceMonitor={"enabled": False})
+    assert "makes no ServiceMonitor (serviceMonitor.enabled: false), and monitoring" in complaint(
+        judge("OBS004", prometheus(), off)
+    )
+    assert not judge("OBS004", prometheus(), off, monitor(release="monitoring")).findings
+    jobs = {"prometheusSpec": {"additionalScrapeConfigs": [{"job_name": "dcgm-exporter"}]}}
+    assert not judge("OBS004", prometheus(prometheus=jobs), off).findings
+    assert not judge("OBS004", off).findings
+
+
+def test_m07_without_any_label_of_a_release_its_name_need_not_be_known() -> None:
+    unnamed = changed(prometheus(), "name", None)
+    assert "release=(the name of its release)" in complaint(judge("OBS004", unnamed, monitor(team="ml")))
+    assert left_open(judge("OBS004", unnamed, monitor(release="monitoring"))) == ["name"]

@@ -41,6 +41,8 @@ class _Scrape:
     where_to_label: str
     monitor: str = SERVICE_MONITOR
     """How a Prometheus calls its kind."""
+    off: str = ""
+    """Where it is switched off."""
 
     @property
     def kind(self) -> str:
@@ -74,7 +76,7 @@ def _of_release(release: Resource) -> _Scrape | None:
     if name == DCGM_EXPORTER.name:
         monitor = values["serviceMonitor"]
         if monitor["enabled"].boolean() is False:
-            return None
+            return _Scrape({}, "", off="serviceMonitor.enabled")
         own = {
             labels.APP_NAME: DCGM_EXPORTER.name,
             labels.APP_INSTANCE: _release_name(release),
@@ -98,7 +100,9 @@ def _release_name(release: Resource) -> str:
 
 def _check(resource: Resource, stack: Stack) -> Iterator[Outcome]:
     scrape = _scrape(resource)
-    if scrape is not None:
+    if scrape is not None and scrape.off:
+        yield from _unscraped(scrape, resource, stack)
+    elif scrape is not None:
         yield from clauses(_selected(scrape, resource, stack), _defined(scrape, resource, stack))
 
 
@@ -117,6 +121,22 @@ def _selected(scrape: _Scrape, resource: Resource, stack: Stack) -> Iterator[Out
             f"labels its {scrape.kind} {said}, and {one.resource.name} selects {wanted}: nobody scrapes the GPUs",
             fix=f"give it the label {wanted} ({scrape.where_to_label}), or let Prometheus select everything: "
             f"prometheusSpec.{scrape.monitor}SelectorNilUsesHelmValues: false",
+        )
+
+
+def _unscraped(scrape: _Scrape, resource: Resource, stack: Stack) -> Iterator[Outcome]:
+    """Judge whether an exporter without a ServiceMonitor is scraped by something else."""
+    found = tuple(item for item in prometheuses(stack) if item.reads_monitors)
+    if not found or _ours_scrapes(resource, stack) or any(_OF_GPUS.search(item.own_jobs) for item in found):
+        return
+    unclear = unclear_parts(stack)
+    if unclear:
+        yield undecided(unclear[0])
+    else:
+        yield Problem(
+            f"makes no ServiceMonitor ({scrape.off}: false), and {found[0].resource.name} is told of no other scrape: "
+            "nobody scrapes the GPUs",
+            fix=f"leave {scrape.off} as it is, or write a ServiceMonitor for the exporter",
         )
 
 
