@@ -51,21 +51,26 @@ class Limits:
             )
         left = Chosen(chosen.sure & maybe, maybe, chosen.unclear)
         if self._unclear:
-            left = Chosen(0, maybe, chosen.unclear or self._unclear)
+            left = _left_open(left, self._unclear)
         return self._varied(left) if needs_gpu and self._least else left
 
     def _varied(self, chosen: Chosen) -> Chosen | Refusal:
         if chosen.maybe & self._space.unlisted:
-            return Chosen(0, chosen.maybe, chosen.unclear)
+            return _left_open(chosen)
         for key, least in self._least:
             left = self._space.variety(key, chosen.maybe)
             if isinstance(left, NotKnown):
-                return Chosen(0, chosen.maybe, chosen.unclear or left)
+                return _left_open(chosen, left)
             if left < least:
                 return TooFewValues(key, least, left)
             if need(self._space.variety(key, chosen.sure)) < least:
-                return Chosen(0, chosen.maybe, chosen.unclear)
+                return _left_open(chosen)
         return chosen
+
+
+def _left_open(chosen: Chosen, why: NotKnown | None = None) -> Chosen:
+    """Return that nothing is sure; ``why``, where nothing was unclear before."""
+    return Chosen(0, chosen.maybe, chosen.unclear or why)
 
 
 def _is_empty(pool: Pool) -> bool:
