@@ -55,7 +55,9 @@ class ImageVolume:
 def image_volume(pool: Pool, family: Family) -> ImageVolume:
     """Return a pool's image volume; raise ``NotKnownError`` when its mappings are not known."""
     mapped = pool.volume(family.image_device)
-    others = () if mapped is not None else tuple(sorted(volume.device or "" for volume in need(pool.volumes)))
+    others = (
+        () if mapped is not None else tuple(sorted(volume.device for volume in need(pool.volumes) if volume.device))
+    )
     return ImageVolume(family.image_device, mapped, others, need(pool.disk_size_gib))
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Final
 
 from eks_gpu.facts import labels
-from eks_gpu.facts.instances import families
 from eks_gpu.planning.pool import looks_like_gpu_family, looks_like_gpu_type
 from eks_gpu.planning.requirements import Requirement
 
@@ -46,9 +45,10 @@ def others_named(requirements: Iterable[Requirement]) -> tuple[str, ...]:
 def _wants_gpus(requirement: Requirement) -> bool:
     if requirement.key in _DESCRIBES_GPUS:
         return requirement.operator in _ASKING and (requirement.operator, requirement.values) != ("In", ("0",))
-    if requirement.operator != "In" or requirement.key not in _IS_GPU:
+    is_gpu = _IS_GPU.get(requirement.key)
+    if is_gpu is None:
         return False
-    return bool(requirement.values) and all(_IS_GPU[requirement.key](value) for value in requirement.values)
+    return requirement.operator == "In" and bool(requirement.values) and all(map(is_gpu, requirement.values))
 
 
 def _names_other(requirement: Requirement, value: str) -> bool:
@@ -56,12 +56,8 @@ def _names_other(requirement: Requirement, value: str) -> bool:
     return is_gpu is not None and requirement.operator == "In" and not is_gpu(value)
 
 
-def _is_gpu_family(name: str) -> bool:
-    return name in families() or looks_like_gpu_family(name)
-
-
 _IS_GPU: Final = {
     labels.INSTANCE_TYPE: looks_like_gpu_type,
-    labels.INSTANCE_FAMILY: _is_gpu_family,
+    labels.INSTANCE_FAMILY: looks_like_gpu_family,
     labels.INSTANCE_CATEGORY: _GPU_CATEGORIES.__contains__,
 }

@@ -162,6 +162,8 @@ def test_a_volume_as_large_as_its_snapshot_is_left_open_and_its_encryption_judge
     restored = examples.volume(snapshotId="snap-0123")
     del restored["ebs"]["volumeSize"]  # type: ignore[attr-defined]  # a mapping
     assert left_open(judge("NODE001", *group(restored))) == ["volumeSize"]
+    by_class = {"deviceName": "/dev/xvda", "ebs": {"snapshotID": "snap-0123", "encrypted": True}}
+    assert left_open(judge("NODE001", *pool(by_class))) == ["volumeSize"]
     open_one = {**restored, "ebs": {"snapshotId": "snap-0123"}}
     assert complaint(judge("NODE001", *group(open_one))) == "does not encrypt /dev/xvda"
 

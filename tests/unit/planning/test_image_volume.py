@@ -62,9 +62,35 @@ def test_n01_a_size_that_nobody_can_tell_is_not_known(unclear: Pool) -> None:
         image_volume_gib(unclear)
 
 
+@pytest.mark.parametrize(
+    ("size", "from_snapshot", "of_snapshot"), [(None, True, True), (None, False, False), (100, True, False)]
+)
+def test_n01_only_a_volume_without_a_size_is_as_large_as_its_snapshot(
+    size: float | None, from_snapshot: bool, of_snapshot: bool
+) -> None:
+    mapped = volume("/dev/xvda", size, from_snapshot=from_snapshot)
+    assert image_volume(pool(volumes=(mapped,)), AmiFamily.AL2023).of_snapshot is of_snapshot
+
+
+def test_n01_a_mapping_without_a_device_is_nowhere() -> None:
+    nameless = replace(volume("", 100), device=None)
+    assert image_volume(pool(volumes=(nameless, volume("/dev/sdb", 100))), AmiFamily.AL2023).elsewhere == ("/dev/sdb",)
+
+
+@pytest.mark.parametrize(
+    ("unclear", "path"),
+    [(pool(family=None), "image"), (pool(volumes=(volume("/dev/xvda", None, from_snapshot=True),)), "volumeSize")],
+)
+def test_what_is_not_known_of_a_size_is_named(unclear: Pool, path: str) -> None:
+    with pytest.raises(NotKnownError) as error:
+        image_volume_gib(unclear)
+    assert error.value.what.path == path
+
+
 def test_n08_local_disks_count_where_every_node_uses_some() -> None:
     assert nvme_gb(pool("g5.xlarge", "g5.48xlarge", instance_store_raid0=True)) == 250
     assert nvme_gb(pool("g5.xlarge", instance_store_raid0=False)) == 0
+    assert nvme_gb(pool(instance_store_raid0=True)) == 0
     assert nvme_gb(pool("g5.xlarge", "g5g.xlarge", instance_store_raid0=True)) == 0
     assert nvme_gb(pool("g5.xlarge", unlisted=("p9.48xlarge",), instance_store_raid0=True)) == 0
     assert nvme_gb(pool("g5g.xlarge", instance_store_raid0=UNKNOWN)) == 0

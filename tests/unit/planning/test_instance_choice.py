@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from eks_gpu.facts import labels
+from eks_gpu.facts.instances import families
 from eks_gpu.planning.instance_choice import only_gpus, others, others_named
+from eks_gpu.planning.pool import looks_like_gpu_family
 from eks_gpu.planning.requirements import Requirement
 
 
@@ -20,6 +22,7 @@ from eks_gpu.planning.requirements import Requirement
         (labels.INSTANCE_FAMILY, "In", ("g5", "p4d"), True),
         (labels.INSTANCE_FAMILY, "In", ("g5", "m5"), False),
         (labels.INSTANCE_FAMILY, "NotIn", ("m5",), False),
+        (labels.INSTANCE_FAMILY, "NotIn", ("g5",), False),
         (labels.INSTANCE_TYPE, "In", ("g5.xlarge",), True),
         (labels.INSTANCE_TYPE, "In", (), False),
         (labels.INSTANCE_CATEGORY, "In", ("g", "p"), True),
@@ -30,6 +33,10 @@ def test_g02_requirements_let_nothing_but_gpus_through(
     key: str, operator: str, values: tuple[str, ...], only: bool
 ) -> None:
     assert only_gpus([Requirement(key, operator, values)]) is only
+
+
+def test_every_family_of_the_catalogue_is_told_by_its_name() -> None:
+    assert all(map(looks_like_gpu_family, families()))
 
 
 def test_n08_types_without_nvidia_gpus_are_told_apart_by_name() -> None:
