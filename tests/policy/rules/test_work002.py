@@ -42,7 +42,7 @@ def test_n04_a_label_that_appears_after_boot_never_makes_karpenter_buy(selector:
     (finding,) = judge("WORK002", CLASS, POOL, selecting(selector)).findings
     ((key, value),) = selector.items()
     assert finding.message == (
-        f"requires {key}={value}, which nodes have only once they run: g5 would be fit, but Karpenter buys no node "
+        f"requires {key}={value}, which nodes have only once they run: g5 would do, but Karpenter buys no node "
         "for a label that it does not know"
     )
     assert finding.fix.startswith(f"require {labels.INSTANCE_GPU_NAME}=a10g instead")
@@ -98,7 +98,7 @@ def test_n04_nodes_of_a_group_are_there_and_have_been_looked_at() -> None:
 def test_n04_a_group_that_does_not_let_the_pod_on_is_no_help() -> None:
     other = examples.node_group(labels=labels.pool_labels("a10g", "training"))
     pod = selecting({**PRODUCT, labels.WORKLOAD: "inference"})
-    assert "g5 would be fit" in complaint(judge("WORK002", other, CLASS, POOL, pod))
+    assert "g5 would do" in complaint(judge("WORK002", other, CLASS, POOL, pod))
 
 
 def test_n04_a_pod_that_no_pool_would_take_anyway_is_work001s() -> None:

@@ -48,7 +48,7 @@ def _check(pod: PodTemplate, stack: Stack) -> Iterator[Outcome]:
         )
     elif blocked := waiting(pod, stack):
         yield Problem(
-            f"requires {_spelled(wanted)}, which nodes have only once they run: {_names(blocked)} would be fit, but "
+            f"requires {_spelled(wanted)}, which nodes have only once they run: {_names(blocked)} would do, but "
             "Karpenter buys no node for a label that it does not know",
             fix=f"require {_known_before(blocked)} instead, or set the label in the node pool's template",
         )
