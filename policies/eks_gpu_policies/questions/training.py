@@ -7,7 +7,7 @@ an hour at most lose nothing that is worth a rule; they are left out. A Job that
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -22,6 +22,7 @@ from eks_gpu.planning.quantity import quantity
 from eks_gpu.planning.reading import NotKnown, View, attempt, need
 from eks_gpu.planning.told import heard
 from eks_gpu.planning.trials import TESTS, is_a_trial
+from eks_gpu_policies.readers.replicas import on_the_way
 from eks_gpu_policies.stack import Stack
 
 _TOGETHER: Final = frozenset({"PyTorchJob", "MPIJob", "TFJob", "JAXJob", "TrainJob", "JobSet", "RayJob", "RayCluster"})
@@ -185,23 +186,13 @@ def _words(container: Container) -> str:
 
 # --- along the way from an object to its pods ------------------------------------------------------------------------
 
-_STEP: Final = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
 _COUNTS: Final = ("replicas", "parallelism", "numNodes", "size")
-
-
-def _on_the_way(root: View, path: str) -> Iterator[View]:
-    """Yield the places from an object to the spec of its pods."""
-    place = root
-    yield place
-    for key, number in _STEP.findall(path):
-        place = place[key] if key else next(iter(place.items()[int(number) :]), View(None, place.source))
-        yield place
 
 
 def _pods_of(owner: View, pod: PodTemplate) -> int:
     """Return how many pods come from a template."""
     count = 1
-    for place in (*_on_the_way(owner, pod.path), owner.at("spec", "trainer")):
+    for place in (*on_the_way(owner, pod.path), owner.at("spec", "trainer")):
         for key in _COUNTS:
             count *= max(place[key].integer() or 1, 1)
     return count
@@ -209,6 +200,6 @@ def _pods_of(owner: View, pod: PodTemplate) -> int:
 
 def _deadline(owner: View, pod: PodTemplate) -> float | None:
     """Return after how many seconds a job is ended, whatever it does."""
-    places = (*_on_the_way(owner, pod.path), owner.at("spec", "runPolicy"))
+    places = (*on_the_way(owner, pod.path), owner.at("spec", "runPolicy"))
     found = (place["activeDeadlineSeconds"].number() for place in places)
     return min((seconds for seconds in found if seconds is not None), default=None)

@@ -53,7 +53,7 @@ def replicas(pod: PodTemplate, program: Program) -> int:
 
     """
     count, groups = 1, 1
-    for place in _on_the_way(program.by_urn[pod.urn].view, pod.path):
+    for place in on_the_way(program.by_urn[pod.urn].view, pod.path):
         for key in _COUNTS:
             said = place[key].integer()
             if said is not None:
@@ -71,12 +71,12 @@ def at_once(pod: PodTemplate, program: Program) -> int:
         NotKnownError: the number is not known.
 
     """
-    way = _on_the_way(program.by_urn[pod.urn].view, pod.path)
+    way = on_the_way(program.by_urn[pod.urn].view, pod.path)
     parallel = (place[_PARALLEL].integer() for place in way)
     return replicas(pod, program) * max(1, *(1 if said is None else said for said in parallel))
 
 
-def _on_the_way(root: View, path: str) -> list[View]:
+def on_the_way(root: View, path: str) -> list[View]:
     """Return the places from the root of an object to its pods' spec."""
     places = [root]
     for key, index in _STEP.findall(path):

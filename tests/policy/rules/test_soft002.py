@@ -46,7 +46,9 @@ def pool(name: str = "gpu", **props: object) -> Resource:
 
 
 def test_g02_bottlerocket_and_the_operators_defaults_are_two_owners() -> None:
-    told = complaint(judge(RULE, CLUSTER, operator(), pool(amiType=BOTTLEROCKET)))
+    report = judge(RULE, CLUSTER, operator(), pool(amiType=BOTTLEROCKET))
+    told = complaint(report)
+    assert report.findings[0].fix.startswith("Bottlerocket's NVIDIA image keeps its own: keep the others off the pool")
     assert "gpu has 2 owners of its GPUs: Bottlerocket's NVIDIA image, the GPU Operator (operator)" in told
 
 
@@ -126,6 +128,13 @@ def test_g02_what_a_taint_keeps_off_is_meant_for_the_pool_all_the_same() -> None
 def test_g02_a_selector_shares_the_pools_between_two() -> None:
     halves = [pool(half, labels={**labels.pool_labels("a10g", "inference"), "half": half}) for half in ("a", "b")]
     assert passes(judge(RULE, CLUSTER, *(plugin(half, nodeSelector={"half": half}) for half in ("a", "b")), *halves))
+
+
+def test_g02_a_plugin_that_is_aimed_at_a_pool_and_kept_off_by_its_taint_is_meant_for_it() -> None:
+    half = pool(labels={**labels.pool_labels("a10g", "inference"), "half": "a"})
+    aimed = plugin(nodeSelector={"half": "a"}, tolerations=[])
+    assert "2 owners" in complaint(judge(RULE, CLUSTER, operator(), aimed, half))
+    assert left_open(judge(RULE, CLUSTER, operator(), plugin(nodeSelector=UNKNOWN), half)) == ["values.nodeSelector"]
 
 
 def test_g02_slices_by_the_operator_beside_a_plugin_that_keeps_off_them() -> None:

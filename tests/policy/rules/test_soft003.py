@@ -46,6 +46,27 @@ def test_g02_bottlerocket_wants_neither(switches: dict[str, object]) -> None:
     assert passes(judge(RULE, operator(driver=OFF, toolkit=OFF), pool(amiType=BOTTLEROCKET)))
 
 
+def test_g02_bottlerocket_without_a_driver_has_no_use_for_the_toolkit() -> None:
+    plain = pool(amiType="BOTTLEROCKET_x86_64")
+    assert "installs the container toolkit on gpu" in complaint(judge(RULE, operator(), plain))
+
+
+def test_g02_auto_mode_brings_both() -> None:
+    reference = {"group": "eks.amazonaws.com", "kind": "NodeClass", "name": "default"}
+    auto = changed(examples.node_pool("auto"), "spec.template.spec.nodeClassRef", reference)
+    assert len(judge(RULE, operator(), auto).findings) == 2
+    assert passes(judge(RULE, operator(driver=OFF, toolkit=OFF), auto))
+
+
+def test_g02_a_second_operator_is_judged_beside_one_that_is_not_known() -> None:
+    hidden = examples.release(
+        "hidden", GPU_OPERATOR.name, GPU_OPERATOR.version, values={"driver": {"enabled": UNKNOWN}}
+    )
+    report = judge(RULE, hidden, operator(toolkit=OFF), pool())
+    assert any(finding.message.startswith("operator installs the NVIDIA driver") for finding in report.findings)
+    assert report.not_evaluated
+
+
 def test_n07_an_image_without_a_driver_needs_one() -> None:
     plain = pool(amiType="AL2023_x86_64_STANDARD")
     assert "nobody installs a driver on gpu: its image (AL2023) has none, and operator is told not to" in complaint(

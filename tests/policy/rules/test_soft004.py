@@ -171,6 +171,28 @@ def test_g02_an_operator_that_looks_for_discovery_elsewhere_is_left_open() -> No
     assert left_open(judge(RULE, elsewhere, pool(GPU))) == ["labels"]
 
 
+def test_g02_the_mig_manager_is_missed_only_where_a_layout_is_asked_for() -> None:
+    on = operator(dcgm={"enabled": True})
+    whole, sliced = (
+        " ".join(messages(judge(RULE, cluster(), on, pool(DEDICATED, carries=carries)))["gpu"])
+        for carries in (PRESENT, {**PRESENT, labels.MIG_CONFIG: "all-1g.5gb"})
+    )
+    assert "nvidia-mig-manager" not in whole
+    assert "nvidia-mig-manager" in sliced
+    assert "nvidia-dcgm," in whole
+
+
+def test_discovery_that_nobody_waits_for_may_go_where_it_likes() -> None:
+    assert passes(judge(RULE, cluster(), chart("node-feature-discovery"), pool(GPU)))
+    bottlerocket = pool(ANOTHER_VALUE, carries={}, amiType="BOTTLEROCKET_x86_64_NVIDIA")
+    assert passes(judge(RULE, cluster(), plugin(gfd={"enabled": True}), bottlerocket))
+
+
+def test_what_the_agent_of_eks_does_not_reach_is_another_rules() -> None:
+    agent = examples.resource("aws:eks/addon:Addon", "agent", {"addonName": "eks-node-monitoring-agent"})
+    assert passes(judge(RULE, cluster(), agent, pool(GPU)))
+
+
 # --- the other DaemonSets --------------------------------------------------------------------------------------------
 
 
@@ -247,6 +269,20 @@ def test_n05_manifests_are_known_by_their_images(image: str, loss: str) -> None:
 
 
 # --- several of a kind, several types --------------------------------------------------------------------------------
+
+
+def test_one_of_a_kind_is_enough_for_a_pool() -> None:
+    strict = examples.release("strict", "fluent-bit", "0.50.0")
+    assert passes(judge(RULE, cluster(), strict, chart("fluent-bit", tolerations=EVERYTHING), pool(GPU)))
+
+
+def test_each_that_stays_away_is_told_with_its_own_reason() -> None:
+    exporter = chart(DCGM_EXPORTER.name, DCGM_EXPORTER.version)
+    told = messages(judge(RULE, cluster(), plugin(nodeSelector={"role": "gpu"}), exporter, pool(GPU)))["gpu"]
+    assert [("requires role=gpu" in text, "does not tolerate" in text) for text in sorted(told)] == [
+        (False, True),
+        (True, False),
+    ]
 
 
 def test_two_installations_may_share_the_pools() -> None:

@@ -350,6 +350,24 @@ def test_what_is_known_counts_beside_an_argument_that_is_not() -> None:
     assert [item.path for item in report.not_evaluated] == [f"{COMMAND.replace('.0', '[0]')}[3]"]
 
 
+def test_a_job_that_is_labelled_trains_whatever_it_is_called() -> None:
+    job = changed(told("python", "run.py", emptyDir={}), f"{BOX}.image", "registry.example.com/batch:1")
+    job = changed(job, "spec.template.metadata.labels", {labels.WORKLOAD: "training"})
+    (finding,) = judge("WORK009", examples.resource(job.type, "nightly", job.props)).findings
+    assert finding.level is Level.MANDATORY
+
+
+def test_w06_what_is_lost_is_priced_by_the_gpus_that_are_asked_for() -> None:
+    pool, bare = examples.training_pool(), examples.training_job(emptyDir={})
+    by_request = changed(bare, f"{BOX}.resources", {"requests": {resources.GPU: "8"}})
+    assert "on one pod at $21.96/h together" in complaint(judge("WORK009", pool, by_request))
+    boxes = bare.props["spec"]["template"]["spec"]["containers"]  # type: ignore[index]  # an example's own shape
+    beside = changed(bare, "spec.template.spec.containers", [*boxes, {"name": "logs", "image": "x:1"}])
+    assert "on one pod at $21.96/h together" in complaint(judge("WORK009", pool, beside))
+    priceless = changed(pool, "spec.template.spec.requirements.0.values", ["p5e.48xlarge"])
+    assert complaint(judge("WORK009", priceless, bare)).endswith("an interruption costs up to 72 h of work")
+
+
 def test_an_image_that_is_not_known_yet_does_not_hide_that_it_trains() -> None:
     job = told("torchrun", "run.py", emptyDir={})
     job = changed(changed(job, f"{BOX}.image", UNKNOWN), "metadata.name", "nightly")

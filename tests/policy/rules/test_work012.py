@@ -242,6 +242,14 @@ def test_pods_of_a_job_that_come_one_after_the_other_are_no_gang(completions: ob
     assert not_concerned(report) is not together
 
 
+def test_w09_pods_are_counted_on_the_way_from_the_object_to_the_template() -> None:
+    box = {"name": "t", "image": "registry.example.com/llama:2", "resources": {"limits": {resources.GPU: 8}}}
+    inner = {"parallelism": 4, "template": {"spec": {"containers": [box]}}}
+    jobs = {"replicatedJobs": [{"name": "workers", "replicas": 2, "template": {"spec": inner}}]}
+    job_set = examples.resource("kubernetes:jobset.x-k8s.io/v1alpha2:JobSet", "llama", {"spec": jobs})
+    assert "trains with 8 pods" in complaint(judge("WORK012", job_set))
+
+
 def test_one_pod_is_no_gang_and_tests_and_jobs_that_may_be_anything_are_not_concerned() -> None:
     assert not_concerned(judge("WORK012", gang(workers=1)))
     image = "spec.pytorchReplicaSpecs.Worker.template.spec.containers.0.image"
