@@ -46,7 +46,7 @@ class _Table(NamedTuple):
     unclear: NotKnown | None
 
 
-class _Door(NamedTuple):
+class _Tolerant(NamedTuple):
     """What those find who consent to the same."""
 
     types: Chosen | Placement
@@ -62,7 +62,7 @@ class Supply:
         """Reckon what is left for other pods on each instance type beside ``daemons``, which reach the pool."""
         self.pool = pool
         self.space = Space(pool)
-        self._doors: dict[Consents, _Door] = {}
+        self._tolerant: dict[Consents, _Tolerant] = {}
         self._answers: dict[tuple[int, int, tuple[Preference, ...]], Placement] = {}
         self._dynamic = pool.kind is PoolKind.NODE_POOL and attempt(lambda: pool.static) is False
         asked = tuple(demand(daemon) for daemon in daemons)
@@ -117,12 +117,12 @@ class Supply:
 
     def place(self, asked: Demand) -> Placement:
         """Return where a pod can run, or the first reason why not: taints, labels, volumes, room, limits."""
-        door = self._doors.get(asked.consents)
-        if door is None:
-            door = self._doors[asked.consents] = _Door(self._tolerated(asked.consents), {})
-        if isinstance(door.types, Placement):
-            return door.types
-        chosen = self._choose(asked, door.types, door.chosen)
+        alike = self._tolerant.get(asked.consents)
+        if alike is None:
+            alike = self._tolerant[asked.consents] = _Tolerant(self._tolerated(asked.consents), {})
+        if isinstance(alike.types, Placement):
+            return alike.types
+        chosen = self._choose(asked, alike.types, alike.chosen)
         if isinstance(chosen, Placement):
             return chosen
         fitting = self._fit(asked, chosen)
