@@ -14,8 +14,10 @@ from eks_gpu.planning.promql.tree import ABSENT, Aggregation, Binary, Call, Node
 
 _GPU_COUNTS: Final = frozenset({kubernetes_metrics.NODE_ALLOCATABLE, kubernetes_metrics.NODE_CAPACITY})
 _MEANS_GPUS: Final = re.compile(r"nvidia|gpu|dcgm", re.IGNORECASE)
-_FEWER: Final = frozenset({"<", "<=", "==", "!="})
-_MORE: Final = frozenset({">", ">=", "-", "unless"})
+_LESS: Final = frozenset({"<", "<="})
+_MORE: Final = frozenset({">", ">="})
+_OTHER: Final = frozenset({"==", "!="})
+_BETWEEN: Final = frozenset({"-", "unless"})
 """Operators that tell of fewer GPUs only where both sides count them."""
 _CHANGES: Final = frozenset({"changes", "delta", "idelta", "deriv", "resets"})
 
@@ -54,9 +56,13 @@ def is_gpu_series(name: str) -> bool:
 def _tells_of_fewer(part: Node, rules: RuleSet) -> bool:
     """Return whether a part compares how many GPUs there are with a number, or with how many there were."""
     match part:
-        case Binary(operator=operator, left=left, right=right) if operator in _FEWER:
-            return _counts(left, rules) or _counts(right, rules)
+        case Binary(operator=operator, left=left, right=right) if operator in _LESS:
+            return _counts(left, rules)
         case Binary(operator=operator, left=left, right=right) if operator in _MORE:
+            return _counts(right, rules)
+        case Binary(operator=operator, left=left, right=right) if operator in _OTHER:
+            return _counts(left, rules) or _counts(right, rules)
+        case Binary(operator=operator, left=left, right=right) if operator in _BETWEEN:
             return (_counts(left, rules) and _counts(right, rules)) or _vanished(part, rules)
         case Call(function=function, arguments=arguments) if function in _CHANGES:
             return any(_counts(argument, rules) for argument in arguments)

@@ -20,7 +20,7 @@ from eks_gpu.planning.spend.overhead import overhead
 from eks_gpu.planning.spend.prices import Prices, SpotHistoryError, SpotPrices, read_spot_history
 from eks_gpu.planning.spend.report import Bound, StackSpend, spend
 from eks_gpu_policies import examples
-from eks_gpu_policies.questions.spend import stack_spend
+from eks_gpu_policies.questions.spend import stack_spend, whole_gpus
 from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.stack import Stack
 from tests.support.judging import changed, unknown
@@ -110,6 +110,50 @@ def test_n12_karpenter_tries_the_pool_of_the_highest_weight_then_names_from_z_to
         assert [pool.name for pool in found.pools if pool.figures[Bound.EXPECTED] != Amount(0, 0, "no node")] == [
             chosen
         ]
+
+
+def expected(*found: Resource) -> list[str]:
+    return [
+        figure.because for pool in spend_of(*found).pools if isinstance(figure := pool.figures[Bound.EXPECTED], Amount)
+    ]
+
+
+def test_a_type_without_a_price_is_no_cheap_one() -> None:
+    pool = examples.node_pool(types=("p5e.48xlarge", "p5.48xlarge"))
+    assert expected(pool, examples.node_class(), server()) == ["1 x p5.48xlarge for llm"]
+    assert expected(pool, server()) == ["1 x p5.48xlarge for llm"]
+
+
+def test_without_a_node_class_the_types_with_gpus_enough_count() -> None:
+    pool = examples.node_pool(types=("g5.xlarge", "g5.12xlarge", "g5.48xlarge"))
+    assert expected(pool, server(gpus="4")) == ["1 x g5.12xlarge for llm"]
+
+
+def test_gpus_that_are_only_requested_count_and_those_of_several_containers_add_up() -> None:
+    pool = examples.node_pool(types=("g5.xlarge", "g5.12xlarge"))
+    asks = examples.container(resources={"requests": {resources.GPU: "2"}})
+    both = examples.container(
+        name="second", resources={"requests": {resources.GPU: "1"}, "limits": {resources.GPU: "1"}}
+    )
+    plain = examples.container(name="plain", resources={"limits": {"cpu": "1"}})
+    workload = examples.deployment(asks, name="llm")
+    assert expected(pool, workload) == ["1 x g5.12xlarge for llm"]
+    several = changed(workload, "spec.template.spec.containers", [asks, both, plain])
+    assert needed_gpus(several) == 3
+
+
+def needed_gpus(workload: Resource) -> int:
+    (pod,) = Stack((workload,)).pods
+    return whole_gpus(pod)
+
+
+def test_what_is_suspended_needs_nothing() -> None:
+    box = examples.container(resources={"limits": {resources.GPU: "1"}})
+    spec = {"headGroupSpec": {"template": {"spec": {"containers": [box]}}}}
+    ray = examples.resource("kubernetes:ray.io/v1:RayCluster", "ray", {"spec": spec})
+    pool = examples.node_pool(types=("g5.2xlarge",))
+    assert expected(pool, ray) == ["1 x g5.2xlarge for ray"]
+    assert expected(pool, changed(ray, "spec.suspend", True)) == ["no node"]
 
 
 def test_what_no_pool_has_room_for_is_told() -> None:
@@ -210,6 +254,17 @@ def test_measured_prices_are_the_mean_over_zones_of_each_zones_newest() -> None:
     assert found.as_of == "2026-11-20"
 
 
+def test_the_first_of_two_prices_of_one_moment_counts_and_a_later_one_replaces_it() -> None:
+    def price(*entries: tuple[str, str, str, str]) -> float:
+        return read_spot_history(history(*entries)).usd_per_hour["g5.xlarge"]
+
+    first = ("g5.xlarge", "a", "2026-11-20T08:00:00Z", "0.5")
+    assert price(first, ("g5.xlarge", "a", "2026-11-20T08:00:00Z", "0.7")) == 0.5
+    assert price(first, ("g5.xlarge", "a", "2026-11-20T07:00:00Z", "0.7")) == 0.5
+    assert price(first, ("g5.xlarge", "a", "2026-11-20T09:00:00Z", "0.7")) == 0.7
+    assert read_spot_history(history(first)).source == "measured"
+
+
 def test_prices_of_windows_are_left_out() -> None:
     entries = history(("g5.xlarge", "us-east-1a", "2026-11-20T10:00:00Z", "0.40"))
     windows = {**entries["SpotPriceHistory"][0], "ProductDescription": "Windows", "SpotPrice": "2"}  # type: ignore[index]  # a list, made above
@@ -256,6 +311,25 @@ def test_a_type_that_ec2_counts_no_gpu_on_holds_one_pod_where_an_overlay_says_so
     for placeholder in (False, True):
         found = needed([demand(2, 1, Berth("p", part), placeholder=placeholder)], {}, {"p": 8})
         assert (found.nodes, found.unplaced) == ({"p": [Nodes(2, part, "w")]}, [])
+
+
+def test_what_is_there_takes_what_it_holds_and_nothing_is_bought_for_the_rest_of_none() -> None:
+    berths = (Berth("fixed", P4D), Berth("p", P4D))
+    assert needed([demand(2, 3, *berths)], {"fixed": FixedNodes(1, 8)}, {"p": 100}).nodes == {}
+    third = needed([demand(3, 3, *berths)], {"fixed": FixedNodes(1, 8)}, {"p": 100})
+    assert third.nodes == {"p": [Nodes(1, P4D, "w")]}
+
+
+def test_pods_fill_the_nodes_that_a_limit_allows_and_the_rest_goes_on() -> None:
+    found = needed([demand(5, 3, Berth("p", P4D), Berth("q", P4D))], {}, {"p": 16, "q": 8})
+    assert (found.nodes, found.unplaced) == ({"p": [Nodes(2, P4D, "w")], "q": [Nodes(1, P4D, "w")]}, [])
+
+
+def test_a_pod_that_no_node_holds_and_a_pool_below_one_node_buy_nothing() -> None:
+    too_many = needed([demand(1, 16, Berth("p", P4D))], {}, {"p": 100})
+    assert (too_many.nodes, too_many.unplaced) == ({}, ["w"])
+    too_small = needed([demand(1, 1, Berth("p", P4D))], {}, {"p": 4})
+    assert (too_small.nodes, too_small.unplaced) == ({}, ["w"])
 
 
 def test_a_full_pool_spills_into_the_next() -> None:
