@@ -77,18 +77,20 @@ def _leads_to_gpus(door: _Door, stack: Stack) -> bool:
     if nobody or not is_load_balancer(door.service.view["spec"]):
         return False
     selector = _selector(door)
-    return bool(selector) and (bool(_behind(door, selector, stack)) or any(_may_be_behind(door, selector, stack)))
+    return bool(selector) and (
+        next(_behind(door, selector, stack), None) is not None or any(_may_be_behind(door, selector, stack))
+    )
 
 
 def _selector(door: _Door) -> Mapping[str, str]:
     return door.service.view.at("spec", "selector").text_map()
 
 
-def _behind(door: _Door, selector: Mapping[str, str], stack: Stack) -> tuple[PodTemplate, ...]:
-    """Return the GPU pods that a Service selects: those with all its labels, in its namespace."""
+def _behind(door: _Door, selector: Mapping[str, str], stack: Stack) -> Iterator[PodTemplate]:
+    """Yield the GPU pods that a Service selects: those with all its labels, in its namespace."""
     home = namespace_of(door.service, stack)
     rarest = min((door.labelled.get((home, *label), ()) for label in selector.items()), key=len, default=())
-    return tuple(pod for pod in rarest if selector.items() <= labels_of(pod, stack.by_urn[pod.urn]).items())
+    return (pod for pod in rarest if selector.items() <= labels_of(pod, stack.by_urn[pod.urn]).items())
 
 
 def _may_be_behind(door: _Door, selector: Mapping[str, str], stack: Stack) -> Iterator[tuple[NotKnown, PodTemplate]]:
@@ -112,13 +114,13 @@ def _check(door: _Door, stack: Stack) -> Iterator[Outcome]:
     if why is None:
         return
     selector = _selector(door)
-    pods = _behind(door, selector, stack)
+    pod = next(_behind(door, selector, stack), None)
     chosen = ", ".join(f"{key}={value}" for key, value in selector.items())
-    if pods:
-        yield Problem(f"opens {ports(view['spec'])} of {pods[0].name}, which it selects by {chosen}: {why}")
+    if pod is not None:
+        yield Problem(f"opens {ports(view['spec'])} of {pod.name}, which it selects by {chosen}: {why}")
         return
-    for place, pod in _may_be_behind(door, selector, stack):
-        yield Undecided(place.path, f"whether the Service selects {pod.name} is {place.reason}")
+    for place, other in _may_be_behind(door, selector, stack):
+        yield Undecided(place.path, f"whether the Service selects {other.name} is {place.reason}")
 
 
 def _service(**annotations: str) -> Resource:

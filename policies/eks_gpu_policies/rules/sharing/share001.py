@@ -66,7 +66,8 @@ def _check(source: _Subject, stack: Stack) -> Iterator[Outcome]:
     if isinstance(source, Pool):
         yield from clauses(*(_greedy(pod, stack) for pod in stack.lodgers(source) if stack.landing(pod)[0] is source))
     elif tokens.whole(source.type) in tokens.HELM:
-        yield from _release(source, stack)
+        first = charts.releases(stack, *sorted(SHARING_CHARTS))[0]
+        yield from clauses(_release(source, stack), *(_greedy(pod, stack) for pod in _askers(stack) if source is first))
     else:
         yield from _files(named_files(source))
 
@@ -76,10 +77,9 @@ def _release(source: Resource, stack: Stack) -> Iterator[Outcome]:
     yield from clauses(
         _files(configs.files) if configs.inline else (),
         _default(source, configs, stack),
-        *(_named_by(pool, configs) for pool in stack.gpu_pools if configs.files or _nobody_has_files(stack)),
+        *(_named_by(pool, configs) for pool in _choosing(stack) if configs.files or _nobody_has_files(stack)),
         *(_mps(source, name, file, configs, stack) for name, file in configs.files.items()),
         *(_strategy(source, name, file, configs, stack) for name, file in configs.files.items()),
-        *(_greedy(pod, stack) for pod in _askers(stack)),
     )
 
 
@@ -121,12 +121,20 @@ def _names(configs: PluginConfigs) -> str:
     return ", ".join(sorted(configs.files))
 
 
+@once
 def _is_chosen(stack: Stack) -> bool:
     return any(choice_of(pool) is not None for pool in stack.gpu_pools)
 
 
+@once
 def _all_choose(stack: Stack) -> bool:
     return bool(stack.gpu_pools) and all(choice_of(pool) is not None for pool in stack.gpu_pools)
+
+
+@once
+def _choosing(stack: Stack) -> tuple[Pool, ...]:
+    """Return the GPU pools that name a configuration, or may do so."""
+    return tuple(pool for pool in stack.gpu_pools if attempt(choice_of, pool) is not None)
 
 
 def _named_by(pool: Pool, configs: PluginConfigs) -> Iterator[Outcome]:
@@ -148,6 +156,7 @@ def _named_by(pool: Pool, configs: PluginConfigs) -> Iterator[Outcome]:
         )
 
 
+@once
 def _nobody_has_files(stack: Stack) -> bool:
     """Return whether the plugin is known to be given no configurations: by no release, and by nobody afterwards."""
     found = [attempt(plugin_configs, item, stack) for item in charts.releases(stack, *sorted(SHARING_CHARTS))]

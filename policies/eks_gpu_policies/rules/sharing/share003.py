@@ -58,7 +58,9 @@ def _size(pool: Pool, stack: Stack) -> Iterator[Outcome]:
         return
     smallest = min(pool.gpu_types, key=_memory)
     share = _memory(smallest) // split.replicas
-    made = f"makes {split.replicas} shares of each {smallest.gpu_name} with {_memory(smallest)} MiB: {share} MiB a share"
+    made = (
+        f"makes {split.replicas} shares of each {smallest.gpu_name} with {_memory(smallest)} MiB: {share} MiB a share"
+    )
     needed, pod = max(((_needed(pod), pod.name) for pod in stack.lodgers(pool)), default=(0, ""))
     if needed > share:
         yield Problem(f"{made}, and {pod} declares or names a model of {needed} MiB")
