@@ -89,8 +89,6 @@ _CACHE: Final[WeakKeyDictionary[Stack, dict[Demand, tuple[Offer, ...] | NotKnown
 def _offers(pod: PodTemplate, stack: Stack) -> tuple[Offer, ...]:
     if len(stack.node_pools()) < _ENOUGH:
         return ()
-    for wish in (pod.tolerations, pod.selector, pod.affinity):
-        need(wish)
     lots = [lot for lot in _lots(stack) if stack.places.lets_in(pod, lot[0].pool)]
     found = [offer for lot in lots for offer in _of_lot(lot, pod, stack)]
     _names_known(found)

@@ -9,7 +9,7 @@ from eks_gpu.planning.unknown import UNKNOWN
 from eks_gpu_policies import examples
 from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.rule import Level
-from tests.support.judging import changed, complaint, judge, left_open, not_concerned, passes, unknown
+from tests.support.judging import changed, complaint, judge, left_open, messages, not_concerned, passes, unknown
 
 NODE = "spec.template.spec"
 SERVER = examples.deployment()
@@ -124,12 +124,31 @@ def test_daemon_sets_and_pods_without_gpus_are_not_concerned() -> None:
     assert not_concerned(judge("NODE016", *g5(), *p4d(), examples.deployment(examples.container(resources={}))))
 
 
+def test_n12_each_pod_has_an_order_of_its_own() -> None:
+    chosen = examples.deployment(name="chosen", nodeSelector={labels.INSTANCE_GPU_NAME: "a10g"})
+    assert messages(judge("NODE016", *g5(), *p4d(), chosen, SERVER)).keys() == {"llm"}
+    assert messages(judge("NODE016", *g5(), *p4d(), SERVER, chosen)).keys() == {"llm"}
+
+
+@pytest.mark.parametrize(("weights", "first"), [((1, 50), "p4d-b"), ((50, 1), "p4d-a"), ((20, 20), "p4d-b")])
+def test_n12_of_pools_that_differ_in_nothing_else_weight_and_name_decide(weights: tuple[int, int], first: str) -> None:
+    dear = [
+        changed(pool(name, "p4d.24xlarge", weight=weight), f"{NODE}.nodeClassRef.name", "p4d")
+        for name, weight in zip(("p4d-a", "p4d-b"), weights, strict=True)
+    ]
+    (finding,) = judge("NODE016", *g5(10), *dear, examples.node_class("p4d"), SERVER).findings
+    assert finding.level is Level.MANDATORY
+    assert finding.message.startswith(f"lands on {first} ($21.96/h, weight {max(weights)})")
+
+
 def test_static_pools_and_node_groups_are_not_tried_in_an_order() -> None:
     static = changed(p4d()[0], "spec.replicas", 1)
     assert not_concerned(judge("NODE016", *g5(), static, SERVER))
     template = examples.launch_template()
     group = examples.node_group(template, instanceTypes=["p4d.24xlarge"])
     assert not_concerned(judge("NODE016", *g5(), template, group, SERVER))
+    g6 = pool("g6", "g6.2xlarge"), examples.node_class("g6")
+    assert passes(judge("NODE016", *g5(), *g6, template, group, SERVER))
 
 
 def test_one_pool_has_no_order() -> None:

@@ -37,6 +37,7 @@ def test_g03_other_releases_of_the_plugin_pass(version: str) -> None:
 @pytest.mark.parametrize("version", ["v26.3.0", "v26.3.1", "26.3.2"])
 def test_g03_releases_of_the_operator_that_break_rdma(version: str) -> None:
     (finding,) = judge(RULE, cluster(), chart(GPU_OPERATOR.name, version)).findings
+    assert finding.resource == "release"
     assert "which breaks RDMA and NCCL" in finding.message
     assert finding.fix == "install v26.3.3 or newer"
 
@@ -87,6 +88,15 @@ def test_g07_a_cluster_older_than_what_is_supported_fails(kind: str) -> None:
     assert passes(judge(RULE, cluster("1.33", kind)))
 
 
+@pytest.mark.parametrize("version", ["1.36", "1.36.2"])
+def test_g07_the_newest_that_was_checked_passes(version: str) -> None:
+    assert passes(judge(RULE, cluster(version)))
+
+
+def test_g07_a_cluster_that_is_too_old_is_at_fault_itself() -> None:
+    assert messages(judge(RULE, cluster("1.32"))).keys() == {"ml"}
+
+
 def test_g07_a_component_and_the_cluster_that_it_made_are_one() -> None:
     component = cluster("1.31", "eks:index:Cluster")
     made = dataclasses.replace(cluster("1.31"), parent=component.urn)
@@ -110,6 +120,9 @@ def test_g07_claims_of_devices_need_a_cluster_that_serves_them() -> None:
     assert "installs the DRA driver on Kubernetes 1.33" in complaint(report)
     assert messages(report).keys() == {"release"}
     assert passes(judge(RULE, cluster("1.34"), driver))
+    unpinned = examples.release("release", "nvidia-dra-driver-gpu", None)
+    assert "installs the DRA driver on Kubernetes 1.33" in complaint(judge(RULE, cluster("1.33"), unpinned))
+    assert passes(judge(RULE, cluster("1.33"), examples.release("release", KARPENTER.name, None)))
 
 
 def test_g07_g7_needs_a_driver_that_older_images_lack() -> None:
@@ -143,6 +156,34 @@ def test_g07_cuda_newer_than_the_operators_driver_fails() -> None:
     ):
         older = examples.deployment(examples.container(image=image))
         assert passes(judge(RULE, cluster(), operator, examples.node_group(), older))
+
+
+def test_g07_cuda_by_its_short_name_counts_and_the_pod_is_at_fault() -> None:
+    operator = chart(GPU_OPERATOR.name, GPU_OPERATOR.version, driver={"enabled": True, "version": "570.172.08"})
+    pod = examples.deployment(examples.container(image="ghcr.io/org/app:2.9-cu130"))
+    assert messages(judge(RULE, cluster(), operator, examples.node_group(), pod)).keys() == {"llm"}
+
+
+@pytest.mark.parametrize(
+    ("image", "driver", "labels_of_pool"),
+    [
+        ("nvidia/cuda:12.8.1-base", {"enabled": True, "version": "525.60.13"}, {}),
+        ("nvidia/cuda:13.0.1-base", {"enabled": UNKNOWN, "version": "500.1"}, {}),
+        ("nvidia/cuda:13.0.1-base", {"enabled": True, "version": "500.1"}, {"nvidia.com/gpu.deploy.driver": "false"}),
+    ],
+)
+def test_g07_the_driver_is_the_operators_only_where_it_is_sure_to_install_it(
+    image: str, driver: dict[str, object], labels_of_pool: dict[str, str]
+) -> None:
+    operator = chart(GPU_OPERATOR.name, GPU_OPERATOR.version, driver=driver)
+    pod = examples.deployment(examples.container(image=image))
+    assert passes(judge(RULE, cluster(), operator, examples.node_group(labels=labels_of_pool), pod))
+
+
+def test_g07_a_driver_of_the_operators_that_is_not_known_is_left_open() -> None:
+    operator = chart(GPU_OPERATOR.name, GPU_OPERATOR.version, driver={"enabled": True, "version": UNKNOWN})
+    group = examples.node_group(None, "g7", None, instanceTypes=["g7.2xlarge"])
+    assert left_open(judge(RULE, cluster(), operator, group)) == ["values.driver.version"]
 
 
 def test_g07_cuda_on_the_images_own_driver_passes() -> None:

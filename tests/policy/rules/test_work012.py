@@ -164,6 +164,29 @@ def test_w09_what_scales_a_server_whose_name_is_not_known_yet_is_joined_by_what_
     assert left_open(judge("WORK012", unnamed, unknown(joined, "spec.minReplicas"))) == ["spec.minReplicas"]
 
 
+def scaler(kind: str, minimum: str, target: dict[str, str], least: int | None = 2) -> Resource:
+    spec = {"scaleTargetRef": target, **({} if least is None else {minimum: least})}
+    return examples.resource(f"kubernetes:{kind}", "scaler", {"spec": spec})
+
+
+@pytest.mark.parametrize(
+    ("kind", "minimum"),
+    [("autoscaling/v2:HorizontalPodAutoscaler", "minReplicas"), ("keda.sh/v1alpha1:ScaledObject", "minReplicaCount")],
+)
+def test_w09_scalers_name_their_target_as_the_cluster_does(kind: str, minimum: str) -> None:
+    named = changed(servers(None), "metadata.name", "llm-server")
+    assert "has 2 replicas" in complaint(
+        judge("WORK012", named, scaler(kind, minimum, {"kind": "Deployment", "name": "llm-server"}))
+    )
+    assert not_concerned(judge("WORK012", named, scaler(kind, minimum, {"kind": "Deployment", "name": "llm"})))
+    left_to_pulumi = changed(servers(None), "metadata", {})
+    assert "has 2 replicas" in complaint(judge("WORK012", left_to_pulumi, scaler(kind, minimum, {"name": "llm"})))
+    stateful = dataclasses.replace(servers(None), type="kubernetes:apps/v1:StatefulSet")
+    target = {"kind": "StatefulSet", "name": "llm"}
+    assert "has 2 replicas" in complaint(judge("WORK012", stateful, scaler(kind, minimum, target)))
+    assert not_concerned(judge("WORK012", servers(3), scaler(kind, minimum, {"name": "llm"}, None)))
+
+
 def test_w09_groups_that_serve_together_count_as_one_replica() -> None:
     pods = {"size": 4, "workerTemplate": {"spec": {"containers": [examples.container()]}}}
     group = examples.resource(
@@ -172,6 +195,7 @@ def test_w09_groups_that_serve_together_count_as_one_replica() -> None:
         {"metadata": {"name": "llm"}, "spec": {"replicas": 1, "leaderWorkerTemplate": pods}},
     )
     assert not_concerned(judge("WORK012", group))
+    assert not_concerned(judge("WORK012", changed(group, "spec.replicas", None)))
     assert "has 2 replicas" in complaint(judge("WORK012", changed(group, "spec.replicas", 2)))
     own = {"matchLabels": {labels.OWNER_NAME["LeaderWorkerSet"][0]: "llm"}}
     assert passes(judge("WORK012", changed(group, "spec.replicas", 2), budget(own)))

@@ -57,7 +57,7 @@ def _spelled(version: facts.Version) -> str:
 
 def _cluster(cluster: Resource) -> Iterator[Outcome]:
     place = cluster.view["version"]
-    version = _numbers(place.text()) if cluster.props else None
+    version = _numbers(place.text())
     if version is None or len(version) < len(facts.OLDEST_KUBERNETES):
         return
     if version < facts.OLDEST_KUBERNETES:
@@ -182,9 +182,12 @@ def _branch(pool: Pool, stack: Stack) -> tuple[int | NotKnown, str]:
     for daemon in stack.daemon_reach.of_role(Role.DRIVER):
         if daemon.doubt is None and not need(attempt(daemon.opted_out, pool)):
             version = attempt(stack.by_urn[daemon.urn].view.at("values", "driver", "version").text)
-            numbers = None if isinstance(version, NotKnown) else _numbers(version)
-            if isinstance(numbers, tuple):
-                return numbers[0], f"the operator {daemon.owner}"
+            source = f"the operator {daemon.owner}"
+            if isinstance(version, NotKnown):
+                return version, source
+            numbers = _numbers(version)
+            if numbers is not None:
+                return numbers[0], source
     return attempt(branch_of_image, pool), "its image"
 
 
