@@ -32,7 +32,7 @@ def test_m05_the_dearest_gpu_of_a_pool_counts() -> None:
     # 8 x 4.096 + 21.96 = 54.73 an hour.
     message = complaint(judge("COST002", G5_WITH_ONE_GPU_OF_MANY_CPUS, P4D, options=BUDGET))
     assert message.startswith("its GPU pools may cost $39,950 a month, the budget is $30,000: ")
-    assert "8 GPUs x $4.096/h" in message
+    assert message.endswith("g5 $23,921 (8 GPUs x $4.096/h); p4d $16,029 (8 GPUs x $2.745/h)")
 
 
 def test_m05_a_limit_on_cpus_counts_where_it_is_the_smaller() -> None:
@@ -40,6 +40,8 @@ def test_m05_a_limit_on_cpus_counts_where_it_is_the_smaller() -> None:
     # 8 vCPU x 1.006 / 4 = 2.012 an hour.
     assert passes(judge("COST002", pool, options={"monthlyBudgetUsd": 1_469}))
     assert "8 vCPU x $0.252/h" in complaint(judge("COST002", pool, options={"monthlyBudgetUsd": 1_468}))
+    two = examples.node_pool(types=("g5.12xlarge", "g5.xlarge"), limits={resources.GPU: "8", "cpu": "8"})
+    assert "8 vCPU x $0.252/h" in complaint(judge("COST002", two, options={"monthlyBudgetUsd": 1_468}))
 
 
 def test_m05_a_node_group_counts_at_its_largest_size() -> None:
