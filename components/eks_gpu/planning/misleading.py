@@ -78,13 +78,17 @@ def names(*nodes: Node) -> frozenset[str]:
 
 
 def _about_xids(part: Node) -> Iterator[Lie]:
-    if not isinstance(part, Call) or not names(*part.arguments) & facts.LAST_XID:
+    if not isinstance(part, Call):
+        return
+    found = names(*part.arguments) & facts.LAST_XID
+    if not found:
         return
     if part.function in _OVER_TIME:
         yield Lie(
             f"takes {part.function}() of the last XID: it never fires, because each code is a series of its own that "
             "keeps its value",
-            f'ask for codes: max_over_time({metrics.XID_ERRORS_COUNT}{{xid=~"48|79|..."}}[10m]) > 0',
+            f'ask for codes: {min(found)}{{err_code=~"48|79|..."}} > 0; or give the exporter\'s list a row for '
+            f"{metrics.XID_ERRORS_COUNT}, which counts them",
         )
     if part.function in ABSENT:
         yield Lie(

@@ -195,6 +195,13 @@ def test_m01_m06_each_alert_that_is_missing_is_named(queries: tuple[str, ...], m
     assert said == f"runs Prometheus without an alert on {missing}"
 
 
+def test_the_remedy_shows_a_query_for_what_is_missing_and_it_is_enough() -> None:
+    finding = judge(operator(), prometheus(), alerts(XID)).findings[0]
+    shown = finding.fix.removeprefix("add alerts such as ").split("; ")[:2]
+    assert len(shown) == 2
+    assert passes(judge(operator(), prometheus(), alerts(XID, *shown)))
+
+
 def test_alerts_are_also_read_in_values_maps_and_managed_rule_groups() -> None:
     in_values = prometheus(additionalPrometheusRulesMap={"gpu": {"groups": groups(XID)}})
     text = f"groups:\n- name: gpu\n  rules:\n  - alert: Lost\n    expr: {LOST}\n"

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from eks_gpu.facts import resources
+from eks_gpu.facts import kubernetes_metrics, resources
 from eks_gpu.facts.metrics import XID_ERRORS
 from eks_gpu.facts.versions import DCGM_EXPORTER, GPU_OPERATOR, KUBE_PROMETHEUS_STACK
 from eks_gpu.planning.reading import need
@@ -37,6 +37,15 @@ from eks_gpu_policies.subjects import POOL_TYPES
 
 _OPTION: Final = "monitoringStack"
 _EVERYTHING: Final = frozenset(Noticed)
+_ALLOCATABLE: Final = (
+    f'{kubernetes_metrics.NODE_ALLOCATABLE}{{resource="{kubernetes_metrics.sanitised(resources.GPU)}"}}'
+)
+_QUERIES: Final = {
+    Noticed.XID: f'{XID_ERRORS}{{err_code=~"48|79|95"}} > 0',
+    Noticed.LOST: f"{_ALLOCATABLE} < {_ALLOCATABLE} offset 1h",
+    Noticed.BLIND: f'absent(up{{job=~".*{DCGM_EXPORTER.name}"}} == 1)',
+}
+"""One alert for each thing that must be noticed, as an example."""
 
 
 def _concerned(_whole: Whole, stack: Stack) -> bool:
@@ -108,7 +117,12 @@ def _alerts(stack: Stack) -> Iterator[Outcome]:
     if all(item.sends_on and item.alertmanager_off for item in found):
         # Said already: who alerts is elsewhere, and so are the alerts.
         return
-    yield Problem(f"runs Prometheus without an alert on {_listed(missing)}", urn=found[0].resource.urn)
+    yield Problem(
+        f"runs Prometheus without an alert on {_listed(missing)}",
+        urn=found[0].resource.urn,
+        fix=f"add alerts such as {'; '.join(_QUERIES[what] for what in missing)}; GpuMonitoring has them all; or say "
+        f"in {_OPTION} where the alerts are",
+    )
 
 
 def _listed(missing: list[Noticed]) -> str:
@@ -148,8 +162,6 @@ def _rules(*queries: str) -> Resource:
     return examples.resource(tokens.PROMETHEUS_RULE, "gpu-alerts", {"metadata": {"name": "gpu-alerts"}, "spec": spec})
 
 
-_ALLOCATABLE: Final = f'kube_node_status_allocatable{{resource="{resources.GPU.replace(".", "_").replace("/", "_")}"}}'
-
 RULE: Final = Rule(
     id="OBS001",
     title="GPU pools are watched",
@@ -167,17 +179,13 @@ RULE: Final = Rule(
         "the stack, when it has GPU pools", POOL_TYPES | tokens.HELM, lambda stack: (stack.whole,), _concerned
     ),
     check=_check,
-    failing=Example((_POOL, _OPERATOR, _PROMETHEUS, _rules(f'{XID_ERRORS}{{err_code="79"}} > 0'))),
+    failing=Example((_POOL, _OPERATOR, _PROMETHEUS, _rules(_QUERIES[Noticed.XID]))),
     passing=Example(
         (
             _POOL,
             _OPERATOR,
             _PROMETHEUS,
-            _rules(
-                f'{XID_ERRORS}{{err_code="79"}} > 0',
-                f"{_ALLOCATABLE} < {_ALLOCATABLE} offset 1h",
-                f'absent(up{{job=~".*{DCGM_EXPORTER.name}"}} == 1)',
-            ),
+            _rules(*_QUERIES.values()),
         )
     ),
 )
