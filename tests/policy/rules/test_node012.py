@@ -127,6 +127,11 @@ def test_n09_a_rule_without_a_target_is_none() -> None:
     assert "Rebalance" in complaint(judge("NODE012", SPOT, karpenter(), *hearing("rebalance"), rule, elsewhere, target))
 
 
+def test_n09_a_target_of_a_rule_that_is_elsewhere_tells_nothing() -> None:
+    target = examples.resource(tokens.EVENT_TARGET, "t", {"rule": "made-elsewhere", "arn": UNKNOWN}, arn=(QUEUE,))
+    assert "Rebalance" in complaint(judge("NODE012", SPOT, karpenter(), *hearing("rebalance"), target))
+
+
 def test_n09_names_and_arns_that_are_written_out_join_as_well() -> None:
     queue = changed(QUEUE, "name", "karpenter-ml")
     written = []

@@ -341,6 +341,13 @@ def test_n10_a_job_makes_its_pool_one_for_training_and_the_fix_says_how_to_keep_
     assert "or keep finetune off this pool" in report.findings[0].fix
 
 
+def test_n10_each_job_makes_those_pools_concerned_that_it_lands_on() -> None:
+    servers = examples.node_pool(types=("g5.2xlarge",), disruption={"consolidateAfter": "1m"}), examples.node_class()
+    assert messages(judge("NODE013", POOL, *servers, JOB)) == {}
+    small = changed(examples.training_job("small"), f"{SPEC}.containers.0.resources.limits", {resources.GPU: "1"})
+    assert messages(judge("NODE013", POOL, *servers, JOB, small)).keys() == {"g5"}
+
+
 def test_a_pool_that_is_too_small_for_the_job_is_not_concerned() -> None:
     assert not_concerned(judge("NODE013", examples.node_pool(), examples.node_class(), JOB))
 

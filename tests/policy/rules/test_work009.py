@@ -364,6 +364,10 @@ def test_w06_what_is_lost_is_priced_by_the_gpus_that_are_asked_for() -> None:
     boxes = bare.props["spec"]["template"]["spec"]["containers"]  # type: ignore[index]  # an example's own shape
     beside = changed(bare, "spec.template.spec.containers", [*boxes, {"name": "logs", "image": "x:1"}])
     assert "on one pod at $21.96/h together" in complaint(judge("WORK009", pool, beside))
+    small = changed(examples.training_job("small", emptyDir={}), f"{BOX}.resources", {"limits": {resources.GPU: "1"}})
+    on_both = messages(judge("WORK009", pool, examples.node_pool(types=("g5.2xlarge",)), bare, small))
+    assert "at $21.96/h together" in on_both["finetune"][0]
+    assert "at $1.21/h together" in on_both["small"][0]
     priceless = changed(pool, "spec.template.spec.requirements.0.values", ["p5e.48xlarge"])
     assert complaint(judge("WORK009", priceless, bare)).endswith("an interruption costs up to 72 h of work")
 
