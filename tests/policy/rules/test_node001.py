@@ -82,7 +82,9 @@ def test_n01_sizes_of_a_node_class_are_quantities() -> None:
 @pytest.mark.parametrize("encrypted", [None, "false", False])
 def test_an_unencrypted_volume_fails_unless_the_account_encrypts(encrypted: object) -> None:
     resources = group(examples.volume(encrypted=encrypted))
-    assert complaint(judge("NODE001", *resources)) == "does not encrypt /dev/xvda"
+    report = judge("NODE001", *resources)
+    assert complaint(report) == "does not encrypt /dev/xvda"
+    assert "volumesEncryptedByAccount" in report.findings[0].fix
     assert passes(judge("NODE001", *resources, options={"volumesEncryptedByAccount": True}))
 
 

@@ -136,6 +136,12 @@ def test_n04_a_gpu_type_that_karpenter_may_choose_is_nobodys_word(values: list[s
     assert passes(report) is passed
 
 
+def test_n04_what_the_types_have_is_told_with_its_memory() -> None:
+    report = judge("NODE005", group("gpu", pool_labels("a100-40gb", "x"), "p4de.24xlarge", "g5.xlarge"))
+    assert complaint(report).endswith("and its instance types have a100 (80 GiB), a10g (22 GiB)")
+    assert "say the model as Karpenter names it" in report.findings[0].fix
+
+
 def test_n04_a_model_is_not_judged_beside_one_that_nobody_knows() -> None:
     nodes = group("gpu", pool_labels("x400", "inference"), "g5.xlarge", "p9.48xlarge")
     assert passes(judge("NODE005", nodes, options=OURS))

@@ -134,8 +134,9 @@ def _model(pool: Pool, said: str | None, *, exact: bool) -> Iterator[Outcome]:
     told = said.removesuffix(_PARTITIONED)
     if names == [told] or (not exact and _may_be_meant(told, pool)):
         return
+    models = sorted({f"{item.gpu_name} ({item.gpu_memory_mib / 1024:.0f} GiB)" for item in pool.gpu_types})
     yield Problem(
-        f"says {labels.GPU_TYPE}={said}, and its instance types have {', '.join(names)}", urn=pool.urn, fix=_SAY
+        f"says {labels.GPU_TYPE}={said}, and its instance types have {', '.join(models)}", urn=pool.urn, fix=_SAY
     )
 
 
