@@ -119,6 +119,9 @@ def expected(*found: Resource) -> list[str]:
 
 
 def test_a_type_without_a_price_is_no_cheap_one() -> None:
+    sizes = {"minSize": 1, "desiredSize": 1, "maxSize": 1}
+    group = examples.node_group(instanceTypes=["p5e.48xlarge", "p5.48xlarge"], scalingConfig=sizes)
+    assert figures(group)["minimum"] == CATALOGUE["p5.48xlarge"].usd_per_hour
     pool = examples.node_pool(types=("p5e.48xlarge", "p5.48xlarge"))
     assert expected(pool, examples.node_class(), server()) == ["1 x p5.48xlarge for llm"]
     assert expected(pool, server()) == ["1 x p5.48xlarge for llm"]
@@ -263,6 +266,22 @@ def test_the_first_of_two_prices_of_one_moment_counts_and_a_later_one_replaces_i
     assert price(first, ("g5.xlarge", "a", "2026-11-20T07:00:00Z", "0.7")) == 0.5
     assert price(first, ("g5.xlarge", "a", "2026-11-20T09:00:00Z", "0.7")) == 0.7
     assert read_spot_history(history(first)).source == "measured"
+
+
+@pytest.mark.parametrize("price", [None, True, [], "nan", "inf", "-0.1", "dear", 10**400])
+def test_a_price_that_is_no_amount_is_refused(price: object) -> None:
+    content = {"SpotPriceHistory": [{**ENTRY, "SpotPrice": price}]}
+    with pytest.raises(SpotHistoryError, match=r"SpotPriceHistory\[0\] lacks .* a SpotPrice that is a number"):
+        read_spot_history(content)
+
+
+@pytest.mark.parametrize(("price", "usd"), [("0.5", 0.5), (0.5, 0.5), (0, 0.0)])
+def test_a_price_may_be_a_text_or_a_number(price: object, usd: float) -> None:
+    content = {"SpotPriceHistory": [{**ENTRY, "SpotPrice": price}]}
+    assert read_spot_history(content).usd_per_hour == {"g5.xlarge": usd}
+
+
+ENTRY = {"InstanceType": "g5.xlarge", "AvailabilityZone": "a", "Timestamp": "2026-11-20T08:00:00Z"}
 
 
 def test_prices_of_windows_are_left_out() -> None:
