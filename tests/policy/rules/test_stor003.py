@@ -195,7 +195,10 @@ def test_s01_each_pod_of_a_set_gets_a_volume_of_its_own_by_template() -> None:
 def test_claims_inside_pods_must_bind_too() -> None:
     template = {"spec": {"accessModes": ONCE, "storageClassName": "efs"}}
     pod = examples.deployment(volumes=[{"name": "scratch", "ephemeral": {"volumeClaimTemplate": template}}])
-    assert "names the class efs" in complaint(judge("STOR003", pod, options={"clusterClasses": []}))
+    message = complaint(judge("STOR003", pod, options={"clusterClasses": []}))
+    assert message == "names the class efs, which is neither in the stack nor among the cluster's: none"
+    several = complaint(judge("STOR003", pod, options={"clusterClasses": ["gp3", "gp2"]}))
+    assert several.endswith("among the cluster's: gp2, gp3")
 
 
 def test_a_claim_of_the_same_name_elsewhere_is_another() -> None:
@@ -264,6 +267,18 @@ def test_s01_a_one_zone_file_system_is_for_pools_of_that_zone() -> None:
     assert complaint(judge("STOR003", *one_zone("ab"))) == (
         "is on a One Zone file system in us-east-1a; nodes of inference may be in us-east-1b"
     )
+
+
+def test_s01_of_several_pools_the_one_elsewhere_is_named() -> None:
+    *others, group, pod = one_zone("ab")
+    near = next(item for item in others if item.name == "a")
+    first = examples.node_group(None, "near", {"subnetIds": (near,)}, subnetIds=[UNKNOWN])
+    assert "nodes of inference may be in us-east-1b" in complaint(judge("STOR003", *others, first, group, pod))
+
+
+def test_a_block_device_may_be_for_several_pods() -> None:
+    assert passes(judge("STOR003", EBS, claim(volumeMode="Block"), mounting(3)))
+    assert passes(judge("STOR003", EBS, claim(modes=MANY, volumeMode="Block"), mounting(3)))
 
 
 def test_s01_only_pools_that_the_claims_pods_reach_are_asked() -> None:

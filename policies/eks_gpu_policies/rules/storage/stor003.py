@@ -61,7 +61,7 @@ def _has_default_class(stack: Stack) -> Iterator[Outcome]:
         return
     clusters = [cluster.view["version"].text() for cluster in stack.of_type(*sorted(tokens.CLUSTERS))]
     version = attempt(kubernetes_version, stack)
-    if not clusters or stack.options.manifests_only:
+    if not clusters:
         yield Undecided(_CLASS, "whether the cluster has a default class")
     elif isinstance(version, NotKnown) or version >= storage.FIRST_VERSION_WITHOUT_DEFAULT_CLASS:
         yield Problem(
