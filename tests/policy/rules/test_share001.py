@@ -119,6 +119,12 @@ def test_g03_mps_without_discovery_fails_and_with_it_passes() -> None:
     assert "GPU feature discovery is off" in complaint(judge("SHARE001", off, pool()))
 
 
+def test_g03_mps_without_discovery_fails_wherever_the_pools_are() -> None:
+    assert "feature discovery is off" in complaint(judge("SHARE001", plugin({"default": MPS})))
+    both = (pool(mps="true"), pool("other"))
+    assert "feature discovery is off" in complaint(judge("SHARE001", plugin({"default": MPS}), *both))
+
+
 def test_g03_mps_beside_mixed_partitions_fails() -> None:
     mixed = {"mig": {"strategy": mig.MIXED}}
     assert "refuses beside MIG strategy mixed" in complaint(
@@ -138,6 +144,10 @@ def test_g03_several_configurations_without_a_default_fail() -> None:
     assert passes(judge("SHARE001", plugin(files), pool(config="b")))
     assert passes(judge("SHARE001", plugin({"default": WHOLE, "b": sliced()}), pool()))
     assert passes(judge("SHARE001", plugin(config={"map": files, "default": "a"}), pool()))
+
+
+def test_g03_several_configurations_without_a_default_fail_wherever_the_pools_are() -> None:
+    assert "no default" in complaint(judge("SHARE001", plugin({"a": sliced(), "b": sliced(2)})))
 
 
 def test_g03_the_operator_takes_no_configuration_by_itself() -> None:
@@ -166,6 +176,7 @@ def test_g03_a_pool_that_names_a_configuration_of_a_plugin_without_any_fails(rel
     assert list(messages(report)) == ["g5"]
     assert complaint(report).startswith("names the configuration slices by its label")
     assert complaint(report).endswith("the label does nothing, and its GPUs stay whole")
+    assert len(judge("SHARE001", release, plugin(nothing=1), pool(config="slices")).findings) == 1
     assert passes(judge("SHARE001", release, plugin({"default": WHOLE, "slices": sliced()}), pool(config="slices")))
     told = examples.resource(tokens.CLUSTER_POLICY, "policy", {"spec": {"devicePlugin": {"config": {"name": "x"}}}})
     assert passes(judge("SHARE001", release, told, pool(config="slices")))

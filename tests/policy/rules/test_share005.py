@@ -144,12 +144,37 @@ def test_g04_a_pod_that_taints_keep_off_is_another_rules() -> None:
     assert "has no MIG" in complaint(judge("SHARE005", MIXED, group("g5.xlarge", None), shy))
 
 
+def test_g04_pools_that_would_serve_and_keep_the_pod_off_do_not_count() -> None:
+    shy = [{"key": resources.GPU, "operator": "Exists"}]
+    asking = changed(slice_of("1g.5gb"), "spec.template.spec.tolerations", shy)
+    plain = examples.node_group(None, "plain", instanceTypes=["g5.xlarge"], labels={"team": "a"})
+    taint = {"key": "team", "value": "b", "effect": "NO_SCHEDULE"}
+    tainted = group(taints=[taint])
+    message = complaint(judge("SHARE005", MIXED, plain, tainted, asking))
+    assert message.endswith("no pool makes a node for it: plain buys a10g, which has no MIG")
+    choosy = changed(asking, "spec.template.spec.nodeSelector", {"team": "a"})
+    assert complaint(judge("SHARE005", MIXED, plain, group(), choosy)).endswith("plain buys a10g, which has no MIG")
+
+
+def test_g04_a_layout_that_nobody_knows_here_may_make_the_slices() -> None:
+    assert passes(judge("SHARE005", MIXED, group(layout="team"), slice_of("1g.5gb")))
+
+
 def test_g04_layouts_of_ones_own_are_read() -> None:
     text = "version: v1\nmig-configs:\n  all-disabled: []\n  team: [{mig-enabled: true, mig-devices: {1g.5gb: 7}}]\n"
     values = {"mig": {"strategy": mig.MIXED}, "migManager": {"config": {"name": "own", "data": {"config.yaml": text}}}}
     operator = examples.release("operator", GPU_OPERATOR.name, GPU_OPERATOR.version, values=values)
     assert passes(judge("SHARE005", operator, group(layout="team"), slice_of("1g.5gb")))
     assert "makes no 2g.10gb" in complaint(judge("SHARE005", operator, group(layout="team"), slice_of("2g.10gb")))
+
+
+def test_g04_a_layout_may_make_the_slices_on_some_of_a_nodes_gpus() -> None:
+    entries = "[{mig-enabled: true, mig-devices: {3g.20gb: 2}}, {mig-enabled: true, mig-devices: {1g.5gb: 7}}]"
+    text = f"version: v1\nmig-configs:\n  all-disabled: []\n  team: {entries}\n"
+    values = {"mig": {"strategy": mig.MIXED}, "migManager": {"config": {"name": "own", "data": {"config.yaml": text}}}}
+    operator = examples.release("operator", GPU_OPERATOR.name, GPU_OPERATOR.version, values=values)
+    assert passes(judge("SHARE005", operator, group(layout="team"), slice_of("1g.5gb")))
+    assert passes(judge("SHARE005", operator, group(layout="team"), slice_of("3g.20gb")))
 
 
 def renamed(rename: str = "true") -> Resource:
@@ -181,6 +206,17 @@ def test_g03_plain_gpus_on_a_sliced_dynamic_pool_fail_above_the_physical_count_o
     assert passes(judge("SHARE005", renamed("false"), pool("g5.12xlarge", None), pod(resources.GPU, 4)))
 
 
+def test_g03_the_largest_type_of_the_largest_pool_is_the_measure() -> None:
+    some = examples.node_pool("some", types=("g5.xlarge", "g5.12xlarge"))
+    assert passes(judge("SHARE005", renamed("false"), some, pod(resources.GPU, 4)))
+    assert "(4 on some)" in complaint(judge("SHARE005", renamed("false"), some, pod(resources.GPU, 5)))
+    assert passes(judge("SHARE005", renamed("false"), some, pool("g5.48xlarge", None), pod(resources.GPU, 5)))
+
+
+def test_g03_whole_gpus_of_renamed_shares_are_another_rules() -> None:
+    assert not judge("SHARE005", renamed("true"), pool("g5.xlarge", None), pod(resources.GPU, 2)).findings
+
+
 def test_g03_an_overlay_tells_karpenter_of_shares_under_their_own_name() -> None:
     added = overlay(resources.GPU, (labels.INSTANCE_FAMILY, "In", "g5"), amount=4)
     assert passes(judge("SHARE005", renamed("false"), GATE, pool("g5.xlarge", None), added, pod(resources.GPU, 2)))
@@ -203,6 +239,8 @@ def test_g04_claims_need_a_static_pool_or_a_karpenter_that_knows_them() -> None:
     for release in (karpenter("1.14.1", enableDRA=True), karpenter("1.15.1")):
         message = complaint(judge("SHARE005", release, dynamic, claiming()))
         assert message.endswith("Karpenter ignores claims before 1.15 and without settings.enableDRA")
+    beside = changed(claiming(), "spec.template.spec.initContainers", [{"name": "fetch", "image": "x:1"}])
+    assert "Karpenter ignores claims" in complaint(judge("SHARE005", karpenter("1.15.1"), dynamic, beside))
     auto = changed(dynamic, "spec.template.spec.nodeClassRef.group", labels.EKS_AUTO_DOMAIN)
     assert "EKS Auto Mode" in complaint(judge("SHARE005", auto, claiming()))
     assert left_open(judge("SHARE005", dynamic, claiming())) == ["settings.enableDRA"]

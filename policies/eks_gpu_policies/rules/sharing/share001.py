@@ -66,10 +66,21 @@ def _check(source: _Subject, stack: Stack) -> Iterator[Outcome]:
     if isinstance(source, Pool):
         yield from clauses(*(_greedy(pod, stack) for pod in stack.lodgers(source) if stack.landing(pod)[0] is source))
     elif tokens.whole(source.type) in tokens.HELM:
-        first = charts.releases(stack, *sorted(SHARING_CHARTS))[0]
-        yield from clauses(_release(source, stack), *(_greedy(pod, stack) for pod in _askers(stack) if source is first))
+        yield from clauses(_release(source, stack), _of_all(stack) if source is _first(stack) else ())
     else:
         yield from _files(named_files(source))
+
+
+def _first(stack: Stack) -> Resource:
+    """Return the release that speaks for all, of what is the same whichever release one asks."""
+    return charts.releases(stack, *sorted(SHARING_CHARTS))[0]
+
+
+def _of_all(stack: Stack) -> Iterator[Outcome]:
+    yield from clauses(
+        *(_greedy(pod, stack) for pod in _askers(stack)),
+        *(_named_in_vain(pool) for pool in _choosing(stack) if _nobody_has_files(stack)),
+    )
 
 
 def _release(source: Resource, stack: Stack) -> Iterator[Outcome]:
@@ -77,7 +88,7 @@ def _release(source: Resource, stack: Stack) -> Iterator[Outcome]:
     yield from clauses(
         _files(configs.files) if configs.inline else (),
         _default(source, configs, stack),
-        *(_named_by(pool, configs) for pool in _choosing(stack) if configs.files or _nobody_has_files(stack)),
+        *(_named_by(pool, configs) for pool in _choosing(stack) if configs.files),
         *(_mps(source, name, file, configs, stack) for name, file in configs.files.items()),
         *(_strategy(source, name, file, configs, stack) for name, file in configs.files.items()),
     )
@@ -139,21 +150,24 @@ def _choosing(stack: Stack) -> tuple[Pool, ...]:
 
 def _named_by(pool: Pool, configs: PluginConfigs) -> Iterator[Outcome]:
     name = choice_of(pool)
-    if name is None or name in configs.files:
+    if name in configs.files:
         return
-    if not configs.files:
-        yield Problem(
-            f"names the configuration {name} by its label {labels.DEVICE_PLUGIN_CONFIG}, and the plugin "
-            "is given no configurations: the label does nothing, and its GPUs stay whole",
-            urn=pool.urn,
-            fix=f"give the chart a configuration {name}, or remove the label",
-        )
-    else:
-        yield Problem(
-            f"names the configuration {name} by its label {labels.DEVICE_PLUGIN_CONFIG}, which is not "
-            f"among {_names(configs)}: the plugin does not start there",
-            urn=pool.urn,
-        )
+    yield Problem(
+        f"names the configuration {name} by its label {labels.DEVICE_PLUGIN_CONFIG}, which is not among "
+        f"{_names(configs)}: the plugin does not start there",
+        urn=pool.urn,
+        fix="correct the label, or add the configuration",
+    )
+
+
+def _named_in_vain(pool: Pool) -> Iterator[Outcome]:
+    name = choice_of(pool)
+    yield Problem(
+        f"names the configuration {name} by its label {labels.DEVICE_PLUGIN_CONFIG}, and the plugin is given no "
+        "configurations: the label does nothing, and its GPUs stay whole",
+        urn=pool.urn,
+        fix=f"give the chart a configuration {name}, or remove the label",
+    )
 
 
 @once

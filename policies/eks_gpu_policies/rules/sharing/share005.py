@@ -43,9 +43,8 @@ _Reason = Callable[[Pool], str | None]
 
 
 def _check(pod: PodTemplate, stack: Stack) -> Iterator[Outcome]:
-    asked = {name: 0 for container in pod.all_containers for name in container.gpu_resources}
-    for name in asked:
-        asked[name] = _most(pod, name)
+    names = dict.fromkeys(name for container in pod.all_containers for name in container.gpu_resources)
+    asked = {name: _most(pod, name) for name in names}
     slices = [name for name in asked if name.startswith(resources.MIG_PREFIX)]
     yield from clauses(
         _training(pod, sum(asked[name] for name in slices)),
