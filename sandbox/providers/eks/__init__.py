@@ -1,1 +1,1 @@
-"""The stand-in for the `eks` provider: the components `Cluster`, `ManagedNodeGroup` and `NodeGroupV2`."""
+"""The stand-in for the `eks` provider: the components `Cluster`, `ManagedNodeGroup`, `NodeGroupV2` and `Addon`."""

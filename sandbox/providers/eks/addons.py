@@ -1,4 +1,4 @@
-"""The add-ons that a cluster component brings: kube-proxy, CoreDNS and the VPC CNI."""
+"""The add-ons that a cluster component brings (kube-proxy, CoreDNS, the VPC CNI), and the component of any other."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ import pulumi
 
 from sandbox.providers.eks.options import is_auto
 from sandbox.providers.eks.resources import Child
+from sandbox.providers.eks.surroundings import surroundings
 
 ADD_ON: Final = "aws:eks/addon:Addon"
+TOKEN: Final = "eks:index:Addon"  # noqa: S105 - a type token
 NEWEST: Final = "v0.0.0-eksbuild.1"
 """Made up, in the usual form: where no version is given the real component looks up the newest one, so that its add-on
 has an exact version too, another on another day."""
@@ -30,6 +32,26 @@ class VpcCniAddon(pulumi.ComponentResource):
         child = pulumi.ResourceOptions(parent=self)
         self.addon = Child(ADD_ON, name, {**_properties("vpc-cni", given, cluster, tags), **extra}, child)
         self.register_outputs({"addon": self.addon})
+
+
+class Addon(pulumi.ComponentResource):
+    """One add-on of a cluster, as given.
+
+    Read from pulumi-eks nodejs/eks/addon.ts (@0454f934). The real component puts itself below its cluster; this one
+    stays where the program puts it, because a cluster that is not known yet can be nobody's parent.
+    """
+
+    def __init__(self, name: str, options: Mapping[str, Any], opts: pulumi.ResourceOptions | None = None) -> None:
+        """Make the add-on `name` from options that `options.judge` has passed."""
+        super().__init__(TOKEN, name, dict(options), opts)
+        values = options.get("configurationValues")
+        given = {key: value for key, value in options.items() if key != "cluster"} | {
+            "clusterName": surroundings(options["cluster"]).cluster_name,
+            "configurationValues": None if values is None else pulumi.Output.from_input(values).apply(json.dumps),
+        }
+        self.addon = Child(ADD_ON, name, given, pulumi.ResourceOptions(parent=self))
+        self.outputs = {"addon": self.addon}
+        self.register_outputs(self.outputs)
 
 
 def make_addons(

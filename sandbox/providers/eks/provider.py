@@ -1,4 +1,4 @@
-"""Build the components `Cluster`, `ManagedNodeGroup` and `NodeGroupV2` for programs in any language."""
+"""Build the components `Cluster`, `ManagedNodeGroup`, `NodeGroupV2` and `Addon` for programs in any language."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Final
 import pulumi
 from pulumi.provider import CallResult, ConstructResult, Provider
 
-from sandbox.providers.eks import cluster, node_group, self_managed
+from sandbox.providers.eks import addons, cluster, node_group, self_managed
 from sandbox.providers.eks.kubeconfig import kubeconfig
 from sandbox.providers.eks.options import judge
 from sandbox.providers.eks.resources import Met
@@ -67,4 +67,5 @@ _COMPONENTS: Final[Mapping[str, Callable[..., Any]]] = {
     cluster.TOKEN: cluster.Cluster,
     node_group.TOKEN: node_group.ManagedNodeGroup,
     self_managed.TOKEN: self_managed.NodeGroupV2,
+    addons.TOKEN: addons.Addon,
 }

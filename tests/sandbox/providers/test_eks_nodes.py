@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -66,6 +67,13 @@ own = eks.NodeGroupV2(
     desired_capacity=0,
     min_size=0,
 )
+eks.Addon(
+    "monitoring",
+    cluster=cluster,
+    addon_name="eks-node-monitoring-agent",
+    addon_version="v1.4.0-eksbuild.2",
+    configuration_values={"dcgmAgent": {"tolerations": [{"operator": "Exists"}]}},
+)
 pulumi.export("default", cluster.default_node_group_asg_name)
 pulumi.export("group", cluster.default_node_group.apply(lambda group: group.auto_scaling_group.name))
 pulumi.export("own", own.auto_scaling_group.name)
@@ -120,11 +128,13 @@ def test_a_program_with_default_nodes_and_self_managed_ones_is_judged_built_and_
 
     assert preview.returncode == 0, preview.output
     reported = [violation.message for violation in preview.violations]
-    assert any("NODE004 own: userData" in message for message in reported), preview.output
+    assert any("NODE004 own-launchTemplate: userData" in message for message in reported), preview.output
     assert any("NODE001 gpu" in message for message in reported), preview.output
     assert below(preview, "eks:index:Cluster") >= DEFAULT_NODES
     assert below(preview, "eks:index:NodeGroupV2") == OWN
+    assert below(preview, "eks:index:Addon") == {("aws:eks/addon:Addon", "monitoring")}
     assert made.returncode == 0, made.output
+    assert json.loads(made.step("monitoring").inputs["configurationValues"])["dcgmAgent"]
     assert set(again.changes) == {"same"}, again.output
     assert outputs["default"] == outputs["group"]
     assert outputs["default"].startswith("cluster-")
