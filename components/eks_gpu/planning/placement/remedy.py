@@ -80,10 +80,9 @@ _MAKERS: Final = {
 
 
 def _is_others(key: str, pool: Pool) -> bool:
-    """Return whether a label is set by those who make nodes of another kind, and nobody should set it himself."""
+    """Return whether a label that a pool's nodes do not have is set by those who make nodes of another kind."""
     domain = key.partition("/")[0]
-    by_karpenter = domain in _OF_KARPENTER and pool.kind is not PoolKind.NODE_POOL
-    return by_karpenter or (domain == labels.EKS_AUTO_DOMAIN and pool.kind is not PoolKind.NODE_GROUP)
+    return domain == labels.EKS_AUTO_DOMAIN or (domain in _OF_KARPENTER and pool.kind is not PoolKind.NODE_POOL)
 
 
 _OF_KARPENTER: Final = frozenset(key.partition("/")[0] for key in (labels.CAPACITY_TYPE, labels.INSTANCE_FAMILY))

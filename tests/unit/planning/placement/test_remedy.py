@@ -74,7 +74,16 @@ def test_n04_a_label_of_karpenters_that_does_not_exist_is_given_to_no_pool() -> 
     )
 
 
+def test_n04_a_label_of_ones_own_is_given_to_any_pool() -> None:
+    asking = pod(selector=from_labels({"team": "maps"}))
+    assert advice(asking, pool(kind=PoolKind.NODE_GROUP)) == "give p the label team, or do not require it"
+
+
 def test_n04_what_is_excluded_is_not_required() -> None:
+    neither = pod(affinity=((Requirement(labels.INSTANCE_FAMILY, "NotIn", ("g5", "g6")),),))
+    assert advice(neither, pool("g5.xlarge", "g6.xlarge")) == (
+        "do not exclude karpenter.k8s.aws/instance-family=g5 or g6, which nodes of p have, or add a pool"
+    )
     other = pod(affinity=((Requirement(labels.GPU_TYPE, "NotIn", ("a10g",)),),))
     assert advice(other, pool(labels={labels.GPU_TYPE: "a10g"})) == (
         "do not exclude gpu-type=a10g, which nodes of p have, or add a pool"
