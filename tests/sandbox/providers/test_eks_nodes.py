@@ -134,7 +134,8 @@ def test_a_program_with_default_nodes_and_self_managed_ones_is_judged_built_and_
     assert below(preview, "eks:index:NodeGroupV2") == OWN
     assert below(preview, "eks:index:Addon") == {("aws:eks/addon:Addon", "monitoring")}
     assert made.returncode == 0, made.output
-    assert json.loads(made.step("monitoring").inputs["configurationValues"])["dcgmAgent"]
+    [add_on] = [step for step in made.steps if (step.type, step.name) == ("aws:eks/addon:Addon", "monitoring")]
+    assert json.loads(add_on.inputs["configurationValues"])["dcgmAgent"]
     assert set(again.changes) == {"same"}, again.output
     assert outputs["default"] == outputs["group"]
     assert outputs["default"].startswith("cluster-")
