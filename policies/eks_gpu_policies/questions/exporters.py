@@ -118,10 +118,12 @@ def _of_release(version: object) -> tuple[int, ...] | None:
 
 
 def _operators_list(exporter: View, stack: Stack) -> CounterList | None:
+    if exporter["config"].exists:
+        return _named_list(exporter, stack)
     for variable in exporter["env"].items():
         if variable["name"].text() == facts.LIST_VARIABLE and variable["value"].text() not in facts.LISTS_IN_IMAGE:
-            return _named_list(exporter, stack)
-    return _named_list(exporter, stack) if exporter["config"].exists else None
+            raise NotKnownError(variable.not_known("what is in a list that nothing in the stack holds"))
+    return None
 
 
 def _named_list(exporter: View, stack: Stack) -> CounterList | None:

@@ -137,6 +137,11 @@ def test_m07_the_operators_list_is_found_in_its_map_or_values() -> None:
     assert left_open(judge("OBS002", named, alerts(TEMPERATURE))) == ["expr"]
     made = operator(config={"name": "counters", "create": True, "data": ROW})
     assert passes(judge("OBS002", made, alerts(TEMPERATURE)))
+    keyed = operator(config={"data": {"dcgm-metrics.csv": ROW}})
+    for own in (made, keyed):
+        assert "DCGM_FI_DEV_GPU_UTIL" in complaint(judge("OBS002", own, alerts("DCGM_FI_DEV_GPU_UTIL < 5")))
+    two_keys = config_map("counters", **{"dcgm-metrics__csv": ROW, "other__csv": "DCGM_FI_DEV_GPU_UTIL, gauge, x"})
+    assert "DCGM_FI_DEV_GPU_UTIL" in complaint(judge("OBS002", named, two_keys, alerts("DCGM_FI_DEV_GPU_UTIL < 5")))
 
 
 def daemon_set(*args: str, volume: object = None, **box: object) -> Resource:
@@ -148,6 +153,37 @@ def daemon_set(*args: str, volume: object = None, **box: object) -> Resource:
     }
     spec = {"containers": [container], "volumes": [{"name": "list", "configMap": volume}] if volume else []}
     return examples.resource("kubernetes:apps/v1:DaemonSet", "own", {"spec": {"template": {"spec": spec}}})
+
+
+@pytest.mark.parametrize(
+    ("variable", "open_"),
+    [
+        ({"name": "DCGM_EXPORTER_COLLECTORS", "value": "/etc/own/list.csv"}, True),
+        ({"name": "DCGM_EXPORTER_COLLECTORS", "value": "/etc/dcgm-exporter/dcp-metrics-included.csv"}, False),
+        ({"name": "DCGM_EXPORTER_LISTEN", "value": ":9400"}, False),
+    ],
+)
+def test_a_list_that_the_operator_is_told_and_nobody_holds_is_left_open(variable: dict[str, str], open_: bool) -> None:
+    report = judge("OBS002", operator(env=[variable]), alerts("DCGM_FI_DEV_ECC_SBE_VOL_TOTAL > 0"))
+    if open_:
+        assert left_open(report) == ["expr"]
+    else:
+        assert "which gpu-operator does not export" in complaint(report)
+
+
+def test_the_exporters_own_version_within_the_operator_counts() -> None:
+    newer = changed(operator(), "values", {"dcgmExporter": {"version": "4.7.0-4.9.0-distroless"}})
+    assert passes(judge("OBS002", newer, alerts(RENAMED)))
+    assert "DCGM_FI_DEV_GPU_TEMP_CELSIUS" in complaint(judge("OBS002", operator(), alerts(RENAMED)))
+
+
+@pytest.mark.parametrize("image", ["nvcr.io/nvidia/k8s/dcgm-exporter:4.7.0-4.9.0", "x/dcgm-exporter:4.9.0@sha256:00"])
+def test_the_tag_of_an_exporter_of_ones_own_says_its_version(image: str) -> None:
+    box = {"name": "a", "image": image, "args": ["-f", "/etc/dcgm-exporter/default-counters.csv"]}
+    spec = {"template": {"spec": {"containers": [box]}}}
+    own = examples.resource("kubernetes:apps/v1:DaemonSet", "own", {"spec": spec})
+    assert passes(judge("OBS002", own, alerts(RENAMED)))
+    assert "which own does not export" in complaint(judge("OBS002", own, alerts(TEMPERATURE)))
 
 
 def test_m07_the_list_of_an_exporter_of_ones_own_is_found() -> None:
