@@ -174,6 +174,50 @@ def test_a_launcher_beside_its_gpu_workers_passes_and_rays_head_does_not() -> No
     assert "nothing keeps it off" in complaint(judge("WORK004", ray))
 
 
+def test_a_launchers_workers_may_ask_by_claims_whose_class_is_in_the_stack() -> None:
+    spec = {"devices": {"requests": [{"name": "a", "exactly": {"deviceClassName": "gpu.nvidia.com"}}]}}
+    props = {"metadata": {"name": "w"}, "spec": {"spec": spec}}
+    template = examples.resource("kubernetes:resource.k8s.io/v1:ResourceClaimTemplate", "w", props)
+    worker = {
+        "containers": [{"name": "worker", "image": "x:1", "resources": {"claims": [{"name": "dev"}]}}],
+        "resourceClaims": [{"name": "dev", "resourceClaimTemplateName": "w"}],
+    }
+    launcher = {"containers": [{"name": "launcher", "image": "x:1"}], "tolerations": [GPU]}
+    replicas = {"Launcher": {"template": {"spec": launcher}}, "Worker": {"template": {"spec": worker}}}
+    job = examples.resource("kubernetes:kubeflow.org/v2beta1:MPIJob", "train", {"spec": {"mpiReplicaSpecs": replicas}})
+    assert passes(judge("WORK004", template, job))
+
+
+def test_n05_a_job_without_gpus_starts_nobody() -> None:
+    job = replace(web(ANY), type="kubernetes:batch/v1:Job")
+    assert "tolerates every taint and asks for no GPU" in complaint(judge("WORK004", job))
+
+
+def test_n05_every_toleration_is_looked_at() -> None:
+    eviction = {"operator": "Exists", "effect": "NoExecute"}
+    assert f"tolerates {resources.GPU}" in complaint(judge("WORK004", web(eviction, GPU)))
+
+
+def test_n05_the_dearest_pool_is_named_with_its_price() -> None:
+    unknown_price = examples.node_pool("new", types=("g99.xlarge",))
+    cheap, dear = examples.node_pool("t4", types=("g4dn.xlarge",)), examples.node_pool("a100", types=("p4d.24xlarge",))
+    for pools in ((unknown_price, cheap, dear), (dear, cheap, unknown_price)):
+        assert "a node of a100 (up to $21.96/h)" in complaint(judge("WORK004", web(GPU), *pools))
+    for pools in ((unknown_price, cheap), (cheap, unknown_price)):
+        assert "a node of t4 (up to $0.53/h)" in complaint(judge("WORK004", web(GPU), *pools))
+
+
+def test_n05_gpus_that_nobody_knows_are_gpus() -> None:
+    pool = examples.node_pool("new", types=("g99.xlarge",))
+    assert "nothing keeps it off" in complaint(judge("WORK004", web(GPU), pool))
+    assert passes(judge("WORK004", web(GPU, nodeSelector={"role": "web"}), pool))
+
+
+def test_cpu_pools_that_it_lands_on_are_what_they_are_for() -> None:
+    pools = (examples.node_pool("cpu", types=("m6i.large",), taints=()), examples.node_pool())
+    assert passes(judge("WORK004", web(GPU, nodeSelector={labels.KARPENTER_NODEPOOL: "cpu"}), *pools))
+
+
 def test_unknown_tolerations_and_selectors_are_left_open() -> None:
     assert left_open(judge("WORK004", unknown(web(ANY), "spec.template.spec.tolerations"))) == [
         "spec.template.spec.tolerations"

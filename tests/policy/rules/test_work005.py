@@ -100,6 +100,19 @@ def test_w03_the_limit_of_the_pod_as_a_whole_is_one_of_its_containers(
     assert passes(report) if complains is None else complains in complaint(report)
 
 
+def test_w03_one_gib_is_enough() -> None:
+    assert passes(judge("WORK005", shared("1Gi")))
+
+
+def test_w03_every_volume_in_memory_is_judged_and_no_other() -> None:
+    mounts = [{"name": name, "mountPath": f"/{name}"} for name in ("claimed", "disk", "scratch")]
+    volumes = [{"name": "disk", "emptyDir": {}}, {"name": "scratch", "emptyDir": {"medium": "Memory"}}]
+    box = examples.container(image=PLAIN, resources={"limits": {resources.GPU: "1"}}, volumeMounts=mounts)
+    message = complaint(judge("WORK005", examples.deployment(box, volumes=volumes)))
+    assert message.startswith("container server mounts scratch from memory and neither has a limit")
+    assert passes(judge("WORK005", examples.deployment(box, volumes=volumes[:1])))
+
+
 def test_a_mount_with_a_slash_at_its_end_is_the_same_mount() -> None:
     mount = {"name": "shm", "mountPath": "/dev/shm/"}  # noqa: S108 - a path inside a container
     assert passes(judge("WORK005", shared(volumeMounts=[mount])))

@@ -93,6 +93,20 @@ def test_daemon_sets_that_watch_gpus_are_not_concerned() -> None:
     assert not_concerned(judge("WORK011", replace(server, type="kubernetes:apps/v1:DaemonSet")))
 
 
+def test_a_launchers_workers_may_ask_by_claims_whose_class_is_in_the_stack() -> None:
+    spec = {"devices": {"requests": [{"name": "a", "exactly": {"deviceClassName": "gpu.nvidia.com"}}]}}
+    props = {"metadata": {"name": "w"}, "spec": {"spec": spec}}
+    template = examples.resource("kubernetes:resource.k8s.io/v1:ResourceClaimTemplate", "w", props)
+    worker = {
+        "containers": [{"name": "worker", "image": "x:1", "resources": {"claims": [{"name": "dev"}]}}],
+        "resourceClaims": [{"name": "dev", "resourceClaimTemplateName": "w"}],
+    }
+    launcher = {"containers": [{"name": "launcher", "image": "x:1", "command": ["mpirun", "nvidia-smi"]}]}
+    replicas = {"Launcher": {"template": {"spec": launcher}}, "Worker": {"template": {"spec": worker}}}
+    job = examples.resource("kubernetes:kubeflow.org/v2beta1:MPIJob", "train", {"spec": {"mpiReplicaSpecs": replicas}})
+    assert passes(judge("WORK011", template, job))
+
+
 def test_a_launcher_runs_its_command_on_workers_that_ask() -> None:
     boxes = {
         "Launcher": [{"name": "launcher", "image": "nccl:1", "command": ["mpirun", "nvidia-smi"]}],

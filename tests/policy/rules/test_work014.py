@@ -26,6 +26,12 @@ def test_w10_the_full_image_is_advice_in_every_environment(tag: str) -> None:
         assert report.findings[0].level is Level.ADVISORY
 
 
+def test_containers_beside_triton_are_left_alone() -> None:
+    beside = [examples.container(name="proxy", image="envoy:1.36.0"), examples.container(image=f"{UPSTREAM}:26.07-py3")]
+    assert complaint(judge("WORK014", examples.deployment(*beside))).startswith("container server runs 26.07-py3")
+    assert passes(judge("WORK014", triton(UPSTREAM)))
+
+
 def test_w10_a_mirror_holds_the_same_image() -> None:
     mirror = "123456789012.dkr.ecr.us-east-1.amazonaws.com/ngc/nvidia/tritonserver:26.07-py3"
     assert "26.07-py3 with every backend" in complaint(judge("WORK014", triton(mirror)))

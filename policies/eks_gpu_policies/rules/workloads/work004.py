@@ -86,7 +86,8 @@ def _asks(pod: PodTemplate) -> bool:
 
 def _is_kept_off(pod: PodTemplate, stack: Stack) -> bool:
     """Return whether a pod that no GPU pool of the stack is known to admit is kept off those elsewhere, too."""
-    if (stack.gpu_pools or stack.of_type(*sorted(tokens.CLUSTERS))) and not stack.unclear_pools:
+    all_known = not stack.unclear_pools and all(pool.gpu_types for pool in stack.gpu_pools)
+    if all_known and (stack.gpu_pools or stack.of_type(*sorted(tokens.CLUSTERS))):
         return True
     selector, terms = need(pod.selector), need(pod.affinity)
     return keeps_off_gpu_nodes(selector) or (bool(terms) and all(keeps_off_gpu_nodes(term) for term in terms))
