@@ -66,3 +66,11 @@ def test_keys_come_from_either(defaults: dict[str, object], values: dict[str, ob
     result = joined(defaults, values)
     assert isinstance(result, dict)
     assert result.keys() == {key for key in {**defaults, **values} if values.get(key, 0) is not None}
+
+
+def test_nulls_within_maps_count_or_not_like_those_outside() -> None:
+    assert joined({"a": {"b": 1, "c": 2}}, {"a": {"b": None}}) == {"a": {"c": 2}}
+    assert joined({"a": {"b": 1, "c": 2}}, {"a": {"b": None}}, nulls=False) == {"a": {"b": 1, "c": 2}}
+    assert joined(1, {"a": {"b": None}}) == {"a": {"b": None}}
+    assert joined(1, {"a": {"b": None}}, nulls=False) == {"a": {}}
+    assert joined({}, {"a": None}) == {}

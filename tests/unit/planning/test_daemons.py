@@ -15,7 +15,7 @@ from eks_gpu.facts.chart_defaults import Role
 from eks_gpu.facts.instances import CATALOGUE
 from eks_gpu.facts.taints import GPU, Effect, Taint
 from eks_gpu.planning.daemon import Circumstances, Daemon, Reach
-from eks_gpu.planning.daemons import reach, told_apart
+from eks_gpu.planning.daemons import concerned_with, reach, told_apart
 from eks_gpu.planning.pod_template import PodTemplate, Toleration
 from eks_gpu.planning.pool import Image, Pool, PoolKind
 from eks_gpu.planning.reading import NotKnown, NotKnownError
@@ -308,3 +308,22 @@ def test_everybody_is_either_there_or_kept_off_where_all_is_known(daemons: list[
 def test_more_daemon_sets_never_keep_one_away(daemons: list[Daemon], more: list[Daemon]) -> None:
     alone = {id(each) for each in reaching(pool(GPU), daemons, HERE)}
     assert alone <= {id(each) for each in reaching(pool(GPU), [*daemons, *more], HERE)}
+
+
+# --- which labels of a pool matter -----------------------------------------------------------------------------------
+
+
+def test_the_labels_that_matter_are_those_that_somebody_wants_brings_or_goes_by() -> None:
+    marks = {key for key, _ in discovery.GPU_MARKS}
+    own = daemon("a", wants("role", "gpu"), adds={"brought": "1"}, opt_outs=("out",))
+    assert concerned_with(own) == {"role", "brought", "out", labels.GPU_PRESENT, *marks}
+    assert concerned_with(replace(own, adds=HIDDEN)) == {"role", "out", labels.GPU_PRESENT, *marks}
+    by_operator = replace(own, opt_outs=(discovery.DEPLOY_OPERANDS,))
+    assert concerned_with(by_operator) == {
+        "role",
+        "brought",
+        discovery.DEPLOY_OPERANDS,
+        labels.GPU_PRESENT,
+        *marks,
+        *discovery.BY_OPERATOR,
+    }
