@@ -203,8 +203,8 @@ def test_n05_the_dearest_pool_is_named_with_its_price() -> None:
     cheap, dear = examples.node_pool("t4", types=("g4dn.xlarge",)), examples.node_pool("a100", types=("p4d.24xlarge",))
     for pools in ((unknown_price, cheap, dear), (dear, cheap, unknown_price)):
         assert "a node of a100 (up to $21.96/h)" in complaint(judge("WORK004", web(GPU), *pools))
-    for pools in ((unknown_price, cheap), (cheap, unknown_price)):
-        assert "a node of t4 (up to $0.53/h)" in complaint(judge("WORK004", web(GPU), *pools))
+    for two in ((unknown_price, cheap), (cheap, unknown_price)):
+        assert "a node of t4 (up to $0.53/h)" in complaint(judge("WORK004", web(GPU), *two))
 
 
 def test_n05_gpus_that_nobody_knows_are_gpus() -> None:
