@@ -50,7 +50,7 @@ def _named(template: Resource, *, node_class: bool) -> tuple[View, ...]:
 
 def _tagged(terms: Iterable[View], program: Program) -> Iterator[Resource]:
     """Yield the groups of the stack that terms select by tags."""
-    wanted = [term["tags"].text_map() for term in terms if isinstance(term.data, dict) and term["tags"].exists]
+    wanted = [term["tags"].text_map() for term in terms if term["tags"].exists]
     for group in program.of_type(tokens.SECURITY_GROUP) if wanted else ():
         own = group.view["tags"].text_map()
         if any(all(key in own and value in {"*", own[key]} for key, value in tags.items()) for tags in wanted):
