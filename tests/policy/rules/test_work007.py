@@ -190,6 +190,14 @@ def test_w04_it_is_silent_where_there_is_no_startup_probe() -> None:
     assert passes(judge("WORK007", *examples.model_cache(), bare))
 
 
+def test_w04_who_gives_its_pods_a_probe_of_its_own_is_not_judged_by_kubernetes_defaults() -> None:
+    spec = {"containers": [examples.container(args=["--model", MODEL], startupProbe=None)]}
+    groups = [{"groupName": "gpu", "replicas": 1, "template": {"spec": spec}}]
+    props = {"metadata": {"name": "llm"}, "spec": {"rayClusterConfig": {"workerGroupSpecs": groups}}}
+    service = examples.resource("kubernetes:ray.io/v1:RayService", "llm", props)
+    assert passes(judge("WORK007", *POOL, service))
+
+
 def test_training_is_not_concerned() -> None:
     job = dataclasses.replace(server(1), type="kubernetes:batch/v1:Job")
     assert not_concerned(judge("WORK007", *examples.model_cache(), job))

@@ -141,6 +141,22 @@ def test_w05_an_update_that_stops_a_pod_first_needs_no_spare_gpu(strategy: dict[
     assert passes(update(nodes=2, replicas=2, **strategy))
 
 
+def test_w05_a_set_replaces_its_pods_one_by_one() -> None:
+    group = examples.node_group(TEMPLATE, scalingConfig={"minSize": 0, "desiredSize": 1, "maxSize": 1})
+    pod = declared(server(), model="1G", image=SMALL_IMAGE)
+    own = dataclasses.replace(pod, type="kubernetes:apps/v1:StatefulSet")
+    assert passes(judge("WORK007", *examples.model_cache(), TEMPLATE, group, PLUGIN, own))
+    assert "never ends" in complaint(judge("WORK007", *examples.model_cache(), TEMPLATE, group, PLUGIN, pod))
+
+
+def test_w05_who_asks_for_shares_alone_counts_no_gpus() -> None:
+    group = examples.node_group(TEMPLATE, scalingConfig={"minSize": 0, "desiredSize": 1, "maxSize": 1})
+    wanted = {"limits": {resources.GPU_SHARED: "1"}}
+    pod = declared(server(resources=wanted), model="1G", image=SMALL_IMAGE)
+    tolerant = changed(pod, "spec.template.spec.tolerations", [{"operator": "Exists"}])
+    assert passes(judge("WORK007", *examples.model_cache(), TEMPLATE, group, tolerant))
+
+
 def test_w05_a_quarter_of_four_pods_may_be_away() -> None:
     assert passes(update(nodes=4, replicas=4))
     assert "never ends" in complaint(update(nodes=3, replicas=3))

@@ -136,7 +136,7 @@ def _surge(pod: PodTemplate, stack: Stack) -> Iterator[Outcome]:
     deployment = stack.by_urn[pod.urn].view
     gpus = whole_gpus(pod)
     pools = stack.landing(pod)
-    if pod.owner_kind != _DEPLOYMENT or not gpus or not pools or not starts_before_it_stops(deployment):
+    if pod.owner_kind != _DEPLOYMENT or not gpus or not starts_before_it_stops(deployment):
         return
     most, count = sum(most_pods(pool, gpus) for pool in pools), replicas(deployment)
     if count <= most < count + 1 and all(need(pool.split) is None for pool in pools):
