@@ -233,7 +233,7 @@ def test_one_exporter_of_several_that_nobody_knows_leaves_it_open() -> None:
 
 
 def test_an_alert_that_is_called_like_a_series_is_judged() -> None:
-    rules = [
+    rules: list[dict[str, object]] = [
         *recorded("gpu:errors", "DCGM_FI_DEV_GPU_TEMP"),
         {"name": "named", "rules": [{"alert": "gpu:errors", "expr": "DCGM_FI_DEV_ECC_SBE_VOL_TOTAL + gpu:errors > 0"}]},
     ]

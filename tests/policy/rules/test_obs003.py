@@ -223,6 +223,13 @@ def test_each_rule_that_lies_is_a_finding() -> None:
     assert len(messages(judge("OBS003", operator(), alerts(*lies)))["alerts"]) == 2
 
 
+@pytest.mark.parametrize("half", [{"alert": "NoQuery"}, {"expr": "increase(DCGM_FI_DEV_XID_ERRORS[5m]) > 0"}, {}])
+def test_half_a_rule_is_none_and_the_others_still_count(half: dict[str, str]) -> None:
+    lie = {"alert": "Lie", "expr": "increase(DCGM_FI_DEV_XID_ERRORS[5m]) > 0"}
+    report = judge("OBS003", operator(), rule_file([{"name": "gpu", "rules": [half, lie]}]))
+    assert complaint(report).startswith("alert Lie takes increase()")
+
+
 def test_unknown_rules_are_left_open() -> None:
     assert left_open(judge("OBS003", operator(), unknown(alerts(HOT), "spec.groups"))) == ["spec.groups"]
 
