@@ -118,6 +118,33 @@ def test_g03_shared_gpus_are_called_otherwise(way: str) -> None:
     assert passes(judge("WORK002", plugin(way), group, selecting({labels.GFD_PRODUCT: "NVIDIA-A10G-SHARED"})))
 
 
+def test_g03_a_shared_pool_that_does_not_let_the_pod_on_is_not_the_reason() -> None:
+    other = examples.node_group(labels=labels.pool_labels("a10g", "training"))
+    pod = selecting({**PRODUCT, labels.WORKLOAD: "inference"})
+    message = complaint(judge("WORK002", plugin(), other, CLASS, POOL, pod))
+    assert "g5 would do" in message
+    assert "shared" not in message
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        {"key": labels.GFD_COUNT, "operator": "In", "values": ["1"]},
+        {"key": labels.GFD_PRODUCT, "operator": "Exists"},
+        {"key": labels.GFD_PRODUCT, "operator": "In", "values": ["NVIDIA-A10G", "NVIDIA-A10G-SHARED"]},
+    ],
+)
+def test_g03_what_sharing_does_not_rename_may_be_required(wanted: dict[str, object]) -> None:
+    terms = {"nodeSelectorTerms": [{"matchExpressions": [wanted]}]}
+    affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
+    assert passes(judge("WORK002", plugin(), examples.node_group(), examples.deployment(affinity=affinity)))
+
+
+def test_n04_a_group_of_which_nobody_can_tell_leaves_it_open() -> None:
+    blind = unknown(examples.node_group(), "taints")
+    assert left_open(judge("WORK002", blind, CLASS, POOL, selecting(PRODUCT))) == ["taints"]
+
+
 def test_g03_a_share_with_a_name_of_its_own_leaves_the_products_name() -> None:
     shares = examples.container(resources={"limits": {resources.GPU_SHARED: "1"}})
     tolerating = examples.deployment(shares, nodeSelector=PRODUCT, tolerations=[{"operator": "Exists"}])
