@@ -222,6 +222,8 @@ def test_what_only_the_cluster_knows_is_left_open() -> None:
     from_map: dict[str, Any] = {"envFrom": [{"configMapRef": {"name": "hub"}}]}
     assert left_open(judge("WORK008", server("/models", **from_map))) == [f"{place}.envFrom"]
     assert "at every start" in complaint(judge("WORK008", server(**from_map)))
+    said = server("/models", env=env(HF_HOME="/scratch"), **from_map)
+    assert "/scratch/hub is in the container itself" in complaint(judge("WORK008", said))
 
 
 def test_unknown_values_are_left_open() -> None:
