@@ -187,6 +187,70 @@ def test_a_component_is_read_as_what_it_is_given() -> None:
     assert read.settings["kubernetes"]["max-pods"].integer() == 110
 
 
+def part_of(kind: str, text: str) -> UserData:
+    """Return what is read of the one part of a multipart text."""
+    return parse(f'MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="B"\n\n--B\n{kind}\n{text}\n--B--\n')
+
+
+@pytest.mark.parametrize("kind", ["text/x-shellscript", "Text/X-Shellscript", "text/cloud-boothook"])
+def test_a_script_is_one_by_its_content_type(kind: str) -> None:
+    read = part_of(f"Content-Type: {kind}\n", "apiVersion: node.eks.aws/v1alpha1\nyum update -y")
+    assert list(read.lines) == ["apiVersion: node.eks.aws/v1alpha1", "yum update -y"]
+    assert (read.unread, read.node_configs) == (False, ())
+
+
+@pytest.mark.parametrize("first", ["#!/bin/sh", "#cloud-boothook"])
+@pytest.mark.parametrize("before", ["", "\ufeff", "\r\n"])
+def test_a_script_is_one_by_its_first_line(first: str, before: str) -> None:
+    read = parse(f"{before}{first}\nyum update -y\n")
+    assert (list(read.lines), read.unread) == (["yum update -y"], False)
+
+
+def test_cloud_config_is_read_by_its_content_type_and_by_its_first_line() -> None:
+    by_type = part_of("Content-Type: text/cloud-config\n", "bootcmd: [[yum, update, -y]]")
+    by_line = part_of("", "#cloud-config\nbootcmd: [[yum, update, -y]]")
+    for read in (by_type, by_line, parse("#cloud-config\nbootcmd: ['yum update -y']\n")):
+        assert (list(read.lines), read.unread) == (["yum update -y"], False)
+    broken = parse("#cloud-config\nruncmd: [\n")
+    assert (broken.unread, broken.cloud_configs) == (True, ())
+
+
+def test_a_part_without_a_content_type_is_read_by_its_first_words() -> None:
+    read = part_of("", f"\n{NODE_CONFIG}")
+    assert read.kubelet_percent(HIGH) == 75
+
+
+def test_a_multipart_text_without_parts_is_unread_and_a_single_part_is_read() -> None:
+    assert parse("MIME-Version: 1.0\nContent-Type: multipart/mixed\n\nyum update -y\n").unread
+    single = parse("Content-Type: text/x-shellscript\nMIME-Version: 1.0\n\nyum update -y\n")
+    assert (list(single.lines), single.unread) == (["yum update -y"], False)
+
+
+def test_base64_may_be_broken_into_lines_and_is_none_where_it_is_not_strict() -> None:
+    text = encoded(SCRIPT)
+    for wrapped in (f"{text[:40]}\r\n{text[40:]}\n", f"{text[:40]}\n{text[40:]}", f" {text} "):
+        assert "yum" not in wrapped
+        assert list(parse(wrapped).lines) == list(parse(SCRIPT).lines)
+    assert list(parse(f"#{text}").lines) == []
+    binary = base64.b64encode(b"\xff\xfe\x00binary").decode()
+    assert list(parse(binary).lines) == [binary]
+
+
+def test_options_of_the_component_are_parts_whatever_they_leave_out() -> None:
+    def read(**props: object) -> UserData:
+        component = examples.resource("eks:index:ManagedNodeGroup", "gpu", {"instanceTypes": ["g5.xlarge"], **props})
+        stack = Stack((component,))
+        return user_data_of(read_node_group(component, stack), stack)
+
+    script = read(nodeadmExtraOptions=[{"contentType": "text/x-shellscript", "content": "yum update -y"}])
+    assert (list(script.lines), script.unread) == (["yum update -y"], False)
+    assert read(nodeadmExtraOptions=[{"content": NODE_CONFIG}]).kubelet_percent(HIGH) == 75
+    empty = read(nodeadmExtraOptions=[{"contentType": "text/x-shellscript"}, {}])
+    assert (list(empty.lines), empty.unread) == ([], False)
+    assert read(bootstrapExtraArgs="--image-gc-high-threshold=71").kubelet_percent(HIGH) == 71
+    assert list(read(userData=encoded(SCRIPT)).lines) == list(parse(SCRIPT).lines)
+
+
 @given(st.text(max_size=400) | st.binary(max_size=200).map(lambda data: base64.b64encode(data).decode()))
 def test_anything_is_read(text: str) -> None:
     read = parse(text)

@@ -19,7 +19,7 @@ def security_group(name: str = "own", **props: object) -> Resource:
     return examples.resource(tokens.SECURITY_GROUP, name, props)
 
 
-def rule(way: str, own: Resource, source: Resource | None = None, **props: object) -> Resource:
+def rule(way: str, own: Resource, source: Resource | None = None, /, **props: object) -> Resource:
     sources = () if source is None else (source,)
     said = {"type": way, "protocol": "-1", **props}
     return examples.resource(

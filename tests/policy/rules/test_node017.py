@@ -104,7 +104,8 @@ def test_n07_cloud_config_may_upgrade_too() -> None:
     for key in ("package_upgrade", "apt_upgrade"):
         assert f"({key}: true)" in complaint(judge("NODE017", *group(f"#cloud-config\n{key}: true\n")))
         assert passes(judge("NODE017", *group(f"#cloud-config\n{key}: false\n")))
-    assert "yum update -y" in complaint(judge("NODE017", *group("#cloud-config\nruncmd:\n- [yum, update, -y]\n")))
+    for key in ("runcmd", "bootcmd"):
+        assert "yum update -y" in complaint(judge("NODE017", *group(f"#cloud-config\n{key}:\n- [yum, update, -y]\n")))
     assert passes(judge("NODE017", *group("#cloud-config\npackage_update: true\npackages: [jq, [nano, 7.2]]\n")))
 
 
