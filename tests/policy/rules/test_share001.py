@@ -192,6 +192,7 @@ def test_g03_the_operators_strategy_wins_over_a_flag() -> None:
     )
     assert passes(judge("SHARE001", operator({"any": flagged}, "any", mig={"strategy": "mixed"}), pool()))
     assert passes(judge("SHARE001", plugin({"any": flagged}), pool()))
+    assert passes(judge("SHARE001", plugin({"any": flagged}, migStrategy="single"), pool()))
 
 
 def test_g03_no_strategy_is_a_mistake_only_where_there_are_partitions() -> None:
@@ -223,7 +224,15 @@ def test_g03_two_shares_of_bottlerockets_own_plugin_are_not_twice_as_much() -> N
     assert passes(judge("SHARE001", *both, examples.deployment()))
     whole = changed(nodes, "spec.userData", data.replace("4", "1"))
     assert not_concerned(judge("SHARE001", whole, *both[1:], two))
+    assert not_concerned(judge("SHARE001", nodes, pool(kind="m6i.large"), two))
     assert left_open(judge("SHARE001", changed(nodes, "spec.userData", UNKNOWN), *both[1:2], two)) == ["spec.userData"]
+
+
+def test_g03_a_pod_that_lands_nowhere_here_is_another_rules() -> None:
+    two = examples.deployment(examples.container(resources={"limits": {resources.GPU: "2"}}))
+    assert passes(judge("SHARE001", plugin({"a": sliced()}), two))
+    elsewhere = changed(two, "spec.template.spec.nodeSelector", {"team": "x"})
+    assert passes(judge("SHARE001", plugin({"a": sliced()}), pool(kind="g5.12xlarge"), elsewhere))
 
 
 def test_g03_a_pod_that_may_also_have_whole_gpus_passes() -> None:

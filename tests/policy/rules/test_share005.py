@@ -213,6 +213,10 @@ def test_g03_the_largest_type_of_the_largest_pool_is_the_measure() -> None:
     assert passes(judge("SHARE005", renamed("false"), some, pool("g5.48xlarge", None), pod(resources.GPU, 5)))
 
 
+def test_g04_whole_gpus_of_mixed_partitions_are_another_rules() -> None:
+    assert not judge("SHARE005", MIXED, pool(), pod(resources.GPU, 9)).findings
+
+
 def test_g03_whole_gpus_of_renamed_shares_are_another_rules() -> None:
     assert not judge("SHARE005", renamed("true"), pool("g5.xlarge", None), pod(resources.GPU, 2)).findings
 

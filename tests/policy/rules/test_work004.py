@@ -213,6 +213,13 @@ def test_n05_gpus_that_nobody_knows_are_gpus() -> None:
     assert passes(judge("WORK004", web(GPU, nodeSelector={"role": "web"}), pool))
 
 
+def test_a_pool_that_may_buy_anything_is_no_gpu_pool_to_it() -> None:
+    everything = changed(
+        examples.node_pool("any", taints=(), limits={"cpu": "100"}), "spec.template.spec.requirements", []
+    )
+    assert passes(judge("WORK004", web(ANY), CLUSTER, everything))
+
+
 def test_cpu_pools_that_it_lands_on_are_what_they_are_for() -> None:
     pools = (examples.node_pool("cpu", types=("m6i.large",), taints=()), examples.node_pool())
     assert passes(judge("WORK004", web(GPU, nodeSelector={labels.KARPENTER_NODEPOOL: "cpu"}), *pools))

@@ -93,10 +93,10 @@ def test_w03_no_limit_on_either_fails_and_on_one_passes() -> None:
 def test_w03_the_limit_of_the_pod_as_a_whole_is_one_of_its_containers(
     volume: dict[str, str], most: str | None, complains: str | None
 ) -> None:
-    whole = {} if most is None else {"resources": {"limits": {"memory": most}}}
+    whole = None if most is None else {"limits": {"memory": most}}
     shared = [{"name": "shm", "emptyDir": {"medium": "Memory", **volume}}]
     box = examples.container(resources={"limits": {resources.GPU: "1"}})
-    report = judge("WORK005", examples.deployment(box, volumes=shared, **whole))
+    report = judge("WORK005", changed(examples.deployment(box, volumes=shared), "spec.template.spec.resources", whole))
     assert passes(report) if complains is None else complains in complaint(report)
 
 
