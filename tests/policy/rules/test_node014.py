@@ -79,6 +79,16 @@ def test_g09_the_older_shape_with_an_adapter_as_primary_interface_passes_in_a_la
     assert passes(judge("NODE014", *group(older, "p4d.24xlarge")))
 
 
+def test_g09_an_interface_that_says_no_place_is_the_nodes_own() -> None:
+    assert passes(judge("NODE014", *group([{"interfaceType": "efa"}], "g5.8xlarge")))
+    twice = [{"interfaceType": "interface"}, {"interfaceType": "interface"}]
+    assert "several interfaces as device 0 of network card 0" in complaint(judge("NODE014", *pool(twice, "g5.8xlarge")))
+
+
+def test_g09_karpenter_buys_the_type_that_has_enough_adapters() -> None:
+    assert passes(judge("NODE014", *pool((), "g5.8xlarge", "p4d.24xlarge"), trainer(4)))
+
+
 def test_g09_the_nodes_own_interface_is_an_ordinary_one() -> None:
     remedy = "list one ordinary interface as device 0 of card 0 and one efa-only interface as device 1 of each card"
     alone = [interface(card, 1, "efa-only") for card in range(4)]
