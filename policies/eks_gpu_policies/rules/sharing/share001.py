@@ -224,7 +224,7 @@ def _greedy(pod: PodTemplate, stack: Stack) -> Iterator[Outcome]:
     asked = several_asked(pod)
     pools = stack.landing(pod)
     splits = [pool.split for pool in pools]
-    if asked is None or not splits or any(isinstance(split, NotKnown) for split in splits):
+    if asked is None or not splits:
         return
     name, pieces = asked
     if all(isinstance(split, Shares) and split.resource == name for split in splits):
