@@ -146,6 +146,11 @@ def test_w06_a_variable_is_followed_and_a_scratch_volume_inside_the_claim_is_see
     assert "the volume shm (emptyDir)" in complaint(judge("WORK009", changed(job, f"{BOX}.volumeMounts", mounts)))
 
 
+def test_w06_a_mount_may_be_spelled_with_a_slash_at_its_end() -> None:
+    job = told("train.py", "--ckpt-dir=/checkpoints/run")
+    assert passes(judge("WORK009", changed(job, f"{BOX}.volumeMounts.1.mountPath", "/checkpoints/")))
+
+
 def test_w06_what_cannot_be_written_is_no_place_to_save_to() -> None:
     job = changed(told("train.py", "--ckpt-dir=/checkpoints/run"), f"{BOX}.volumeMounts.1.readOnly", value=True)
     assert "which is the read-only volume checkpoints (persistentVolumeClaim)" in complaint(judge("WORK009", job))
