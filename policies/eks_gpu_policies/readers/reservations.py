@@ -125,7 +125,7 @@ def _tagged(tags: View, program: Program) -> Iterator[Resource]:
     for reservation in program.of_type(*_RESERVATIONS):
         own = attempt(reservation.view["tags"].text_map)
         if not isinstance(own, NotKnown) and all(
-            own.get(key) == value or value == "*" for key, value in wanted.items()
+            key in own and value in {"*", own[key]} for key, value in wanted.items()
         ):
             yield reservation
 

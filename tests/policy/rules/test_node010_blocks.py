@@ -76,6 +76,8 @@ def test_n11_a_placement_group_that_the_reservation_was_made_in_passes() -> None
     assert passes(judge("NODE010", *group(inside, placed=(CLUSTER,), template=placed)))
     literal = reservation(placementGroupArn="arn:aws:ec2:us-east-1:111122223333:placement-group/together")
     assert passes(judge("NODE010", *group(literal, template=placed)))
+    another = reservation(placementGroupArn="arn:aws:ec2:us-east-1:111122223333:placement-group/apart")
+    assert "placement group together" in complaint(judge("NODE010", *group(another, template=placed)))
 
 
 def test_n11_a_placement_group_beside_a_reservation_that_was_not_made_in_it_fails() -> None:

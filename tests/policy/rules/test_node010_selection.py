@@ -36,6 +36,26 @@ def test_n11_karpenter_uses_a_reservation_of_its_type_and_zone_and_goes_on_witho
     assert passes(judge("NODE010", *pool(reservation(instanceCount=1), capacity=("reserved", "on-demand"))))
 
 
+@pytest.mark.parametrize(
+    ("tags", "selected"),
+    [
+        ({"team": "*"}, True),
+        ({"team": "ml", "kind": "p5"}, True),
+        ({"team": "ml", "kind": "p4"}, False),
+        ({"zone": "*"}, False),
+    ],
+)
+def test_n11_a_reservation_carries_all_tags_of_a_term(tags: dict[str, str], selected: bool) -> None:
+    tagged = reservation(tags={"team": "ml", "kind": "p5"}, instanceType="p4d.24xlarge")
+    report = judge("NODE010", tagged, *pool(terms=({"tags": tags},)))
+    if selected:
+        assert "is for p4d.24xlarge" in complaint(report)
+    else:
+        assert left_open(report)
+    unclear = unknown(tagged, "tags")
+    assert left_open(judge("NODE010", unclear, *pool(terms=({"tags": tags},))))
+
+
 def test_n11_karpenter_selects_reservations_by_tags_too() -> None:
     tagged = reservation(tags={"team": "ml"}, instanceType="p4d.24xlarge")
     report = judge("NODE010", tagged, *pool(terms=({"tags": {"team": "ml"}},)))
