@@ -71,7 +71,7 @@ def test_check_runs_from_the_wheel(environment: Path, program: Path) -> None:
 
 
 def test_a_pack_is_exported_from_the_wheel_and_asks_for_that_wheel(environment: Path, tmp_path: Path) -> None:
-    command = [environment / "bin" / "eks-gpu", "policies", "export", tmp_path / "pack"]
+    command = [str(environment / "bin" / "eks-gpu"), "policies", "export", str(tmp_path / "pack")]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     (wheel,) = environment.parent.glob("*.whl")

@@ -99,8 +99,9 @@ def test_n08_pods_elsewhere_do_not_speak_for_the_pool() -> None:
 def test_n08_a_pod_of_which_nobody_knows_where_it_lands_may_speak_for_the_pool() -> None:
     wide, path = pool("g5.2xlarge", "g6e.2xlarge"), "spec.template.spec.nodeSelector"
     assert left_open(judge("NODE009", CLASS, wide, unknown(examples.deployment(nodeSelector={"team": "maps"}), path)))
-    settings = {"nodeSelector": {"team": "maps"}, "tolerations": [{"operator": "Exists"}]}
-    cpu_only = examples.deployment(examples.container(resources={}), **settings)
+    cpu_only = examples.deployment(
+        examples.container(resources={}), nodeSelector={"team": "maps"}, tolerations=[{"operator": "Exists"}]
+    )
     assert "very different memory" in complaint(judge("NODE009", CLASS, wide, unknown(cpu_only, path)))
     elsewhere = examples.deployment(nodeSelector={labels.WORKLOAD: "training"})
     assert "very different memory" in complaint(judge("NODE009", CLASS, wide, elsewhere))
