@@ -18,8 +18,8 @@ from eks_gpu.facts.lessons import LESSONS
 from eks_gpu.nodes.reference import nodes_page
 from eks_gpu.observability.reference import alerts_page
 from eks_gpu.observability.rules import ALERTS
-from eks_gpu.planning.advertised import advertised
 from eks_gpu.planning.offer import split_of
+from eks_gpu.planning.sharing.advertised import advertised
 from eks_gpu.settings.documentation import field_docstrings
 from eks_gpu.settings.schema import stack_file_schema
 from eks_gpu.settings.sharing import Sharing
@@ -151,7 +151,7 @@ def _sharing() -> Iterator[str]:
     yield "# Sharing GPUs"
     yield ""
     yield "Generated from the code: `sharing` of a node group, a node pool or `gpu_software`, and what a node then"
-    yield "advertises, as `eks_gpu.planning.advertised` computes it for pools, servers and validation alike."
+    yield "advertises, as `eks_gpu.planning.sharing.advertised` computes it for pools, servers and validation alike."
     yield from ("", "| `sharing` | on | one node advertises | for |", "|-|-|-|-|")
     for block, name, purpose in SHARING_EXAMPLES:
         kind = CATALOGUE[name]

@@ -8,11 +8,11 @@ import pytest
 
 from eks_gpu.facts import labels, mig, resources
 from eks_gpu.facts.versions import GPU_OPERATOR, NVIDIA_DEVICE_PLUGIN
-from eks_gpu.planning.advertised import Partitions, Shares, Split
 from eks_gpu.planning.pod_template import Preference
 from eks_gpu.planning.pool import Kubelet, Pool
 from eks_gpu.planning.reading import NotKnown
 from eks_gpu.planning.requirements import Requirement
+from eks_gpu.planning.sharing.advertised import Partitions, Shares, Split
 from eks_gpu.planning.unknown import UNKNOWN
 from eks_gpu_policies import examples, tokens
 from eks_gpu_policies.resource import Resource

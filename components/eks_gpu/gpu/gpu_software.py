@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import pulumi
 
 from eks_gpu.facts import mig, resources
-from eks_gpu.planning.advertised import Shares
 from eks_gpu.planning.offer import Offer
+from eks_gpu.planning.sharing.advertised import Shares
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,8 +12,8 @@ import pulumi_kubernetes as k8s
 import yaml
 
 from eks_gpu.facts import gpu_software, mig, resources
-from eks_gpu.planning.advertised import Shares
 from eks_gpu.planning.offer import Offer, offer_of, split_of
+from eks_gpu.planning.sharing.advertised import Shares
 from eks_gpu.settings.gpu_pool import GpuPool
 from eks_gpu.settings.sharing import Sharing
 

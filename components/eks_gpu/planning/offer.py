@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from eks_gpu.facts import resources
 from eks_gpu.facts.instances import InstanceType
-from eks_gpu.planning.advertised import Partitions, Shares, Split, advertised
+from eks_gpu.planning.sharing.advertised import Partitions, Shares, Split, advertised
 from eks_gpu.settings.gpu_pool import GpuPool
 from eks_gpu.settings.sharing import Sharing
 

@@ -16,10 +16,10 @@ from eks_gpu.facts import resources
 from eks_gpu.facts.ami import FOREIGN_FAMILIES, AmiFamily, ForeignFamily
 from eks_gpu.facts.instances import InstanceType
 from eks_gpu.facts.taints import Taint
-from eks_gpu.planning.advertised import Split
 from eks_gpu.planning.quantity import quantity
 from eks_gpu.planning.reading import NotKnown, need
 from eks_gpu.planning.requirements import Requirement
+from eks_gpu.planning.sharing.advertised import Split
 from eks_gpu.planning.volume import Volume
 
 HOURS_PER_MONTH: Final = 730

@@ -8,7 +8,7 @@ from typing import Final
 from eks_gpu.facts import fractions, resources
 from eks_gpu.facts.declarations import FULL_IMAGE_REASON
 from eks_gpu.facts.visible_devices import HIDING, VISIBLE_DEVICES
-from eks_gpu.planning.image_reference import IN_CAPITALS, MOVING, PLACEHOLDERS
+from eks_gpu.planning.images.image_reference import IN_CAPITALS, MOVING, PLACEHOLDERS
 from eks_gpu.planning.trials import NO_SERVER, SAMPLE, TESTS, WAITING
 from eks_gpu_policies.admission.pods import (
     CARRIERS,

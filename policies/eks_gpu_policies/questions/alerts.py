@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
-from eks_gpu.planning.alerting import PrometheusRule, RuleSet
+from eks_gpu.planning.monitoring.alerting import PrometheusRule, RuleSet
 from eks_gpu.planning.reading import NotKnown, NotKnownError, View
 from eks_gpu.planning.unknown import UNKNOWN
 from eks_gpu_policies import charts, tokens

@@ -9,7 +9,7 @@ from typing import Final
 
 from eks_gpu.facts import exported_series as facts
 from eks_gpu.facts.versions import DCGM_EXPORTER, GPU_OPERATOR
-from eks_gpu.planning.counters import CounterList, read_counters
+from eks_gpu.planning.monitoring.counters import CounterList, read_counters
 from eks_gpu.planning.pod_template import Container, PodTemplate
 from eks_gpu.planning.reading import NotKnown, NotKnownError, View, attempt, need
 from eks_gpu_policies import charts, tokens

@@ -8,8 +8,8 @@ from typing import Final
 
 from eks_gpu.facts import kubernetes_metrics
 from eks_gpu.facts import monitoring_charts as facts
-from eks_gpu.planning.alerting import PrometheusRule, RuleSet
-from eks_gpu.planning.promql.tree import Matcher, Selector
+from eks_gpu.planning.monitoring.alerting import PrometheusRule, RuleSet
+from eks_gpu.planning.monitoring.promql.tree import Matcher, Selector
 from eks_gpu.planning.reading import View
 from eks_gpu_policies import charts
 from eks_gpu_policies.questions.monitoring import prometheuses

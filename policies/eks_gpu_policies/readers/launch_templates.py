@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from eks_gpu.planning.images.public_image import public_image
 from eks_gpu.planning.pool import Family, ImageChoice, ImageSource, Pool
-from eks_gpu.planning.public_image import public_image
 from eks_gpu.planning.reading import NotKnown, NotKnownError, View, attempt, need
 from eks_gpu_policies import tokens
 from eks_gpu_policies.program import Program

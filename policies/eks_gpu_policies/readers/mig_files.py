@@ -9,10 +9,10 @@ from eks_gpu.facts import labels, mig
 from eks_gpu.facts.gpu_software import MIG_CONFIG_FILE
 from eks_gpu.facts.instances import InstanceType
 from eks_gpu.facts.versions import GPU_OPERATOR
-from eks_gpu.planning.mig_layouts import LayoutFile, created, read_layout_file
 from eks_gpu.planning.pod_template import Container, PodTemplate
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.reading import NotKnown, View, attempt, need
+from eks_gpu.planning.sharing.mig_layouts import LayoutFile, created, read_layout_file
 from eks_gpu_policies import charts
 from eks_gpu_policies.program import Program, once
 from eks_gpu_policies.readers.sharing import config_map, parsed

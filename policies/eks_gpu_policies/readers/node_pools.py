@@ -8,6 +8,7 @@ from typing import Final
 from eks_gpu.facts import labels, resources
 from eks_gpu.facts.instances import CATALOGUE, InstanceType
 from eks_gpu.facts.taints import GPU
+from eks_gpu.planning.images.public_image import public_image
 from eks_gpu.planning.instance_labels import NAMES_INSTANCES, instance_labels
 from eks_gpu.planning.pool import (
     Family,
@@ -21,7 +22,6 @@ from eks_gpu.planning.pool import (
     family_of_alias,
     looks_like_gpu_family,
 )
-from eks_gpu.planning.public_image import public_image
 from eks_gpu.planning.reading import NotKnown, NotKnownError, View, attempt
 from eks_gpu.planning.requirements import Requirement, narrowed, read_requirements
 from eks_gpu.planning.volume import read_node_class_volumes

@@ -10,7 +10,7 @@ from eks_gpu.facts.provisioning import ENABLE_DRA, FIRST_WITH_DRA, NODE_OVERLAY_
 from eks_gpu.facts.versions import KARPENTER
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.reading import NotKnown, NotKnownError, need
-from eks_gpu.planning.slices import adds
+from eks_gpu.planning.sharing.slices import adds
 from eks_gpu_policies import charts
 from eks_gpu_policies.program import Program
 from eks_gpu_policies.resource import Resource

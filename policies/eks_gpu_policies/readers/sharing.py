@@ -15,11 +15,11 @@ from typing import Final
 from eks_gpu.facts import labels, mig, resources
 from eks_gpu.facts.gpu_software import DEVICE_PLUGIN_DEFAULT_CONFIG
 from eks_gpu.facts.versions import GPU_OPERATOR, NVIDIA_DEVICE_PLUGIN
-from eks_gpu.planning.plugin_config import shared_resource
 from eks_gpu.planning.pod_template import PodTemplate
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.quantity import quantity
 from eks_gpu.planning.reading import NotKnownError, View, attempt, need
+from eks_gpu.planning.sharing.plugin_config import shared_resource
 from eks_gpu_policies import charts, tokens
 from eks_gpu_policies.program import Program
 from eks_gpu_policies.resource import Resource

@@ -9,10 +9,10 @@ from typing import Final
 from eks_gpu.facts import labels, mig, resources
 from eks_gpu.facts.ami import AmiFamily
 from eks_gpu.facts.versions import GPU_OPERATOR
-from eks_gpu.planning.advertised import Partitions, Shares, Split
-from eks_gpu.planning.plugin_config import shared_resource
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.reading import NotKnown, NotKnownError, View, attempt, need
+from eks_gpu.planning.sharing.advertised import Partitions, Shares, Split
+from eks_gpu.planning.sharing.plugin_config import shared_resource
 from eks_gpu.planning.unknown import UNKNOWN
 from eks_gpu_policies import charts, tokens
 from eks_gpu_policies.program import Program, once

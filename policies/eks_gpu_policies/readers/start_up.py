@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from eks_gpu.facts import declarations, images, storage
-from eks_gpu.planning.image_volume import image_volume, mib_per_second, nvme_gb
+from eks_gpu.planning.images.image_volume import image_volume, mib_per_second, nvme_gb
 from eks_gpu.planning.model_source import Kind, cache_of, fetches_from_hub, model_of, mount_over, repository_of
 from eks_gpu.planning.pod_template import Container, Mount, PodTemplate
 from eks_gpu.planning.pool import Pool

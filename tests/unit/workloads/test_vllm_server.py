@@ -12,8 +12,8 @@ from eks_gpu.facts import images
 from eks_gpu.facts.instances import CATALOGUE
 from eks_gpu.facts.labels import ZONE
 from eks_gpu.gpu.gpu_software import GpuSoftware
-from eks_gpu.planning.advertised import Partitions, Shares, Split
 from eks_gpu.planning.offer import Offer
+from eks_gpu.planning.sharing.advertised import Partitions, Shares, Split
 from eks_gpu.planning.start_up import StartUpBudget
 from eks_gpu.recording import RecordedResource, Recording, record
 from eks_gpu.settings.workloads import Vllm

@@ -8,8 +8,8 @@ from eks_gpu.facts import resources
 from eks_gpu.facts.instances import InstanceType
 from eks_gpu.gpu.validation import checks
 from eks_gpu.gpu.validation.checks import Check
-from eks_gpu.planning.advertised import Partitions, Shares, advertised
 from eks_gpu.planning.offer import split_of
+from eks_gpu.planning.sharing.advertised import Partitions, Shares, advertised
 from eks_gpu.settings.gpu_pool import GpuPool
 from eks_gpu.settings.node_group import NodeGroup
 from eks_gpu.settings.node_pool import NodePool

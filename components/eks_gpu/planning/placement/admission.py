@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 from eks_gpu.facts import resources
 from eks_gpu.facts.instances import InstanceType
-from eks_gpu.planning.advertised import may_advertise
 from eks_gpu.planning.placement.space import Space
 from eks_gpu.planning.placement.taints import Consents, consents_of
 from eks_gpu.planning.placement.wishes import Selection, selection
 from eks_gpu.planning.pod_template import PodTemplate
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.reading import NotKnown, NotKnownError, attempt, need
+from eks_gpu.planning.sharing.advertised import may_advertise
 
 
 class Manner(NamedTuple):

@@ -13,14 +13,14 @@ from typing import Final, NamedTuple
 
 from eks_gpu.facts import labels, mig, resources
 from eks_gpu.facts.instances import InstanceType
-from eks_gpu.planning.advertised import Partitions, advertised
 from eks_gpu.planning.allocatable import allocatable
-from eks_gpu.planning.image_volume import image_volume_gib
+from eks_gpu.planning.images.image_volume import image_volume_gib
 from eks_gpu.planning.instance_labels import instance_labels
 from eks_gpu.planning.placement.demand import in_units
 from eks_gpu.planning.pool import Kubelet, Pool, PoolKind
 from eks_gpu.planning.quantity import GIB, quantity
 from eks_gpu.planning.reading import NotKnown, attempt, need
+from eks_gpu.planning.sharing.advertised import Partitions, advertised
 
 MIB: Final = 2**20
 GB: Final = 10**9

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from eks_gpu.facts.ami import ROOT_DEVICES
-from eks_gpu.planning.image_volume import image_volume, nvme_gb
+from eks_gpu.planning.images.image_volume import image_volume, nvme_gb
 from eks_gpu.planning.pool import Family, Pool, PoolKind, family_name
 from eks_gpu.planning.reading import need
 from eks_gpu.planning.volume import Volume

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from eks_gpu.facts.storage import EBS_OLDER_MIB_PER_SECOND, GP3, MIB
-from eks_gpu.planning.image_volume import ImageVolume, image_volume, image_volume_gib, mib_per_second, nvme_gb
+from eks_gpu.planning.images.image_volume import ImageVolume, image_volume, image_volume_gib, mib_per_second, nvme_gb
 from eks_gpu.planning.pool import Pool, PoolKind
 from eks_gpu.planning.reading import NotKnown, attempt, need
 from eks_gpu.planning.volume import Volume

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from eks_gpu.facts.ami import AmiFamily
-from eks_gpu.planning.image_volume import image_volume_gib, nvme_gb
+from eks_gpu.planning.images.image_volume import image_volume_gib, nvme_gb
 from eks_gpu.planning.pool import Pool, PoolKind
 from eks_gpu.planning.quantity import GIB
 from eks_gpu.planning.reading import NotKnown, NotKnownError, View, attempt, need

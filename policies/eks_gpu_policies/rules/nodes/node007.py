@@ -15,9 +15,9 @@ from typing import Final
 
 from eks_gpu.facts import labels
 from eks_gpu.facts.ami import AL2, AMI_TYPES
+from eks_gpu.planning.images.public_image import public_image
 from eks_gpu.planning.instance_choice import only_gpus
 from eks_gpu.planning.pool import ImageChoice, ImageSource, Pool, PoolKind
-from eks_gpu.planning.public_image import public_image
 from eks_gpu.planning.reading import View, need
 from eks_gpu_policies import examples
 from eks_gpu_policies.readers.node_groups import has_component_user_data

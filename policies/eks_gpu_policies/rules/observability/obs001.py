@@ -14,8 +14,8 @@ from typing import Final
 from eks_gpu.facts import kubernetes_metrics, resources
 from eks_gpu.facts.metrics import XID_ERRORS
 from eks_gpu.facts.versions import DCGM_EXPORTER, GPU_OPERATOR, KUBE_PROMETHEUS_STACK
+from eks_gpu.planning.monitoring.watching import Noticed, noticed
 from eks_gpu.planning.reading import need
-from eks_gpu.planning.watching import Noticed, noticed
 from eks_gpu_policies import examples, tokens
 from eks_gpu_policies.questions.alerts import alerts_of
 from eks_gpu_policies.questions.exporters import Exporter, exporters

@@ -13,9 +13,9 @@ from typing import Final
 
 from eks_gpu.facts import exported_series, metrics
 from eks_gpu.facts.versions import GPU_OPERATOR
-from eks_gpu.planning.alerting import PrometheusRule, RuleSet
+from eks_gpu.planning.monitoring.alerting import PrometheusRule, RuleSet
+from eks_gpu.planning.monitoring.watching import is_gpu_series
 from eks_gpu.planning.reading import NotKnown
-from eks_gpu.planning.watching import is_gpu_series
 from eks_gpu_policies import examples, tokens
 from eks_gpu_policies.questions.alerts import alerts_of
 from eks_gpu_policies.questions.exporters import Exporter, exporters

@@ -14,11 +14,11 @@ from eks_gpu.facts import discovery, labels, mig, resources
 from eks_gpu.facts.gpu_software import DEVICE_PLUGIN_CONFIG_VERSION, DEVICE_PLUGIN_DEFAULT_CONFIG
 from eks_gpu.facts.sharing_config import MPS
 from eks_gpu.facts.versions import GPU_OPERATOR, NVIDIA_DEVICE_PLUGIN
-from eks_gpu.planning.advertised import Shares
-from eks_gpu.planning.plugin_config import defects, unpinned
 from eks_gpu.planning.pod_template import PodTemplate
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.reading import NotKnown, View, attempt, need
+from eks_gpu.planning.sharing.advertised import Shares
+from eks_gpu.planning.sharing.plugin_config import defects, unpinned
 from eks_gpu_policies import charts, examples, tokens
 from eks_gpu_policies.program import once
 from eks_gpu_policies.readers.mig_files import layout_of

@@ -14,12 +14,12 @@ from eks_gpu.facts.gpu_software import DEVICE_PLUGIN_CONFIG_VERSION
 from eks_gpu.facts.instances import InstanceType
 from eks_gpu.facts.sharing_config import MPS
 from eks_gpu.facts.versions import NVIDIA_DEVICE_PLUGIN
-from eks_gpu.planning.advertised import Shares
 from eks_gpu.planning.model_source import bytes_to_read
 from eks_gpu.planning.pod_template import Container, PodTemplate
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.quantity import quantity
 from eks_gpu.planning.reading import NotKnownError, attempt, need
+from eks_gpu.planning.sharing.advertised import Shares
 from eks_gpu_policies import charts, examples, tokens
 from eks_gpu_policies.readers.sharing import SHARING_CHARTS, PluginConfigs, plugin_configs
 from eks_gpu_policies.readers.splits import bottlerocket_shares

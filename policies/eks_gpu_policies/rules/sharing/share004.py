@@ -15,11 +15,11 @@ from eks_gpu.facts.ami import AmiFamily
 from eks_gpu.facts.gpu_software import MIG_CONFIG_FILE
 from eks_gpu.facts.instances import InstanceType
 from eks_gpu.facts.versions import GPU_OPERATOR
-from eks_gpu.planning.advertised import Partitions
-from eks_gpu.planning.mig_layouts import LayoutFile, creation_defects, settings_defects
 from eks_gpu.planning.pod_template import PodTemplate
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.reading import NotKnown, need
+from eks_gpu.planning.sharing.advertised import Partitions
+from eks_gpu.planning.sharing.mig_layouts import LayoutFile, creation_defects, settings_defects
 from eks_gpu_policies import examples
 from eks_gpu_policies.program import once
 from eks_gpu_policies.readers.mig_files import (

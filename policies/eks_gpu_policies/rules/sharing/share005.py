@@ -14,13 +14,13 @@ from eks_gpu.facts import labels, mig, resources
 from eks_gpu.facts.instances import InstanceType
 from eks_gpu.facts.provisioning import ENABLE_DRA, FIRST_WITH_DRA
 from eks_gpu.facts.versions import GPU_OPERATOR
-from eks_gpu.planning.advertised import Partitions, Shares
 from eks_gpu.planning.placement import tolerates
 from eks_gpu.planning.pod_template import PodTemplate, WorkloadKind
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.quantity import quantity
 from eks_gpu.planning.reading import NotKnown, attempt, need
-from eks_gpu.planning.slices import adds, no_shares, no_slices, profile_of
+from eks_gpu.planning.sharing.advertised import Partitions, Shares
+from eks_gpu.planning.sharing.slices import adds, no_shares, no_slices, profile_of
 from eks_gpu_policies import examples
 from eks_gpu_policies.readers.mig_files import layout_files
 from eks_gpu_policies.readers.provisioners import buys_for, claims_devices

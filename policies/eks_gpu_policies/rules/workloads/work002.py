@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from eks_gpu.facts import labels
-from eks_gpu.planning.advertised import Shares
 from eks_gpu.planning.placement.wishes import Wish
 from eks_gpu.planning.pod_template import PodTemplate
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.reading import NotKnown, attempt, need
+from eks_gpu.planning.sharing.advertised import Shares
 from eks_gpu_policies import examples
 from eks_gpu_policies.rule import EVERYWHERE, Example, Outcome, Problem, Rule, Severity, Undecided, undecided
 from eks_gpu_policies.stack import Stack

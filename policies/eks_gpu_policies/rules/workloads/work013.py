@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from eks_gpu.planning.image_reference import image_reference, is_filled_in_later
+from eks_gpu.planning.images.image_reference import image_reference, is_filled_in_later
 from eks_gpu.planning.pod_template import Container, PodTemplate
 from eks_gpu.planning.reading import need
 from eks_gpu_policies import examples

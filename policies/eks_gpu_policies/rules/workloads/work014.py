@@ -13,7 +13,7 @@ from typing import Final
 
 from eks_gpu.facts.declarations import FULL_IMAGE_REASON
 from eks_gpu.facts.images import GB, TRITON_FULL
-from eks_gpu.planning.image_reference import ImageReference, image_reference
+from eks_gpu.planning.images.image_reference import ImageReference, image_reference
 from eks_gpu.planning.pod_template import Container, PodTemplate
 from eks_gpu.planning.reading import need
 from eks_gpu_policies import examples

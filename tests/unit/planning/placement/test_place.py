@@ -11,7 +11,6 @@ from eks_gpu.facts import labels, mig, resources
 from eks_gpu.facts.ami import AmiFamily
 from eks_gpu.facts.instances import CATALOGUE
 from eks_gpu.facts.taints import GPU, Effect, Taint, dedicated
-from eks_gpu.planning.advertised import Partitions, Shares, Split
 from eks_gpu.planning.placement import Placement, place
 from eks_gpu.planning.pod_template import (
     Container,
@@ -23,6 +22,7 @@ from eks_gpu.planning.pod_template import (
 from eks_gpu.planning.pool import Image, Kubelet, Overlay, Pool, PoolKind, Size
 from eks_gpu.planning.reading import NotKnown
 from eks_gpu.planning.requirements import Requirement, from_labels
+from eks_gpu.planning.sharing.advertised import Partitions, Shares, Split
 from eks_gpu.planning.volume import Volume
 
 UNKNOWN = NotKnown("urn", "somewhere")

@@ -9,13 +9,13 @@ import pytest
 from eks_gpu.facts import labels, resources
 from eks_gpu.facts.instances import CATALOGUE
 from eks_gpu.facts.taints import GPU, dedicated
-from eks_gpu.planning.advertised import Shares
 from eks_gpu.planning.placement import demand, place
 from eks_gpu.planning.placement.market import cheapest
 from eks_gpu.planning.placement.remedy import remedy
 from eks_gpu.planning.pod_template import Container, PodTemplate, Toleration, VolumeAffinity
 from eks_gpu.planning.pool import Kubelet, Pool, PoolKind, Size
 from eks_gpu.planning.requirements import Requirement, from_labels
+from eks_gpu.planning.sharing.advertised import Shares
 
 ANYWHERE = (Toleration(None, "Exists", "", None),)
 FIXED = "run it on nodes that are there: of a node group, or of a node pool with replicas"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from eks_gpu.planning.alerting import PrometheusRule, RuleSet
-from eks_gpu.planning.watching import Noticed, noticed
+from eks_gpu.planning.monitoring.alerting import PrometheusRule, RuleSet
+from eks_gpu.planning.monitoring.watching import Noticed, noticed
 
 GPUS = 'kube_node_status_allocatable{resource="nvidia_com_gpu"}'
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from eks_gpu.facts.ami import AL2, UBUNTU, AmiFamily
-from eks_gpu.planning.public_image import PublicImage, public_image
+from eks_gpu.planning.images.public_image import PublicImage, public_image
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from eks_gpu.facts.ami import AmiFamily
 from eks_gpu.facts.instances import CATALOGUE
-from eks_gpu.planning.image_volume import DEFAULT_GIB, image_volume, image_volume_gib, mib_per_second, nvme_gb
+from eks_gpu.planning.images.image_volume import DEFAULT_GIB, image_volume, image_volume_gib, mib_per_second, nvme_gb
 from eks_gpu.planning.pool import Image, Pool, PoolKind
 from eks_gpu.planning.reading import NotKnown, NotKnownError
 from eks_gpu.planning.volume import Volume

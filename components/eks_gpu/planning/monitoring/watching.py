@@ -9,8 +9,8 @@ from typing import Final
 
 from eks_gpu.facts import exported_series, kubernetes_metrics
 from eks_gpu.facts.monitoring_charts import DAEMON_SET_PREFIX
-from eks_gpu.planning.alerting import PrometheusRule, RuleSet
-from eks_gpu.planning.promql.tree import ABSENT, Aggregation, Binary, Call, Node, Selector
+from eks_gpu.planning.monitoring.alerting import PrometheusRule, RuleSet
+from eks_gpu.planning.monitoring.promql.tree import ABSENT, Aggregation, Binary, Call, Node, Selector
 
 _GPU_COUNTS: Final = frozenset({kubernetes_metrics.NODE_ALLOCATABLE, kubernetes_metrics.NODE_CAPACITY})
 _MEANS_GPUS: Final = re.compile(r"nvidia|gpu|dcgm", re.IGNORECASE)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eks_gpu.planning.plugin_config import defects, unpinned
 from eks_gpu.planning.reading import View
+from eks_gpu.planning.sharing.plugin_config import defects, unpinned
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.text(max_size=5)
 TREES = st.recursive(

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 from eks_gpu.facts import labels, mig, resources
 from eks_gpu.facts.instances import InstanceType
-from eks_gpu.planning.advertised import Partitions, Shares
 from eks_gpu.planning.instance_labels import instance_labels
 from eks_gpu.planning.pool import Overlay, Pool
 from eks_gpu.planning.quantity import quantity
 from eks_gpu.planning.reading import need
+from eks_gpu.planning.sharing.advertised import Partitions, Shares
 
 LayoutOf = Callable[[str, InstanceType], bool | None]
 """Whether a layout makes some of the wanted slices on a type; None where nobody knows the layout."""

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eks_gpu.planning.image_reference import ImageReference, image_reference, is_filled_in_later
+from eks_gpu.planning.images.image_reference import ImageReference, image_reference, is_filled_in_later
 
 PART = st.from_regex(r"[a-z0-9]{1,8}", fullmatch=True)
 TAG = st.from_regex(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,12}", fullmatch=True)

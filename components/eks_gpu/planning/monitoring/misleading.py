@@ -9,7 +9,7 @@ from typing import Final
 
 from eks_gpu.facts import exported_series as facts
 from eks_gpu.facts import metrics
-from eks_gpu.planning.promql.tree import (
+from eks_gpu.planning.monitoring.promql.tree import (
     ABSENT,
     COMPARISONS,
     Aggregation,
@@ -49,7 +49,7 @@ def lies(query: str, *, alerts: bool, partitioned: bool) -> tuple[Lie, ...]:
 
     ``alerts``: whether it alerts, rather than records. ``partitioned``: whether GPUs are, by MIG.
     """
-    from eks_gpu.planning.promql.parser import PromqlError, parse  # noqa: PLC0415 - only stacks with rules pay for it
+    from eks_gpu.planning.monitoring.promql.parser import PromqlError, parse  # noqa: PLC0415 - only stacks with rules pay for it
 
     try:
         tree = parse(query)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from eks_gpu.planning.promql.tree import ABSENT, Binary, Call, Node, Selector, children, walk
+from eks_gpu.planning.monitoring.promql.tree import ABSENT, Binary, Call, Node, Selector, children, walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class PrometheusRule:
     @property
     def tree(self) -> Node | None:
         """The parts of its query; None when it cannot be read."""
-        from eks_gpu.planning.promql.parser import PromqlError, parse  # noqa: PLC0415 - only stacks with rules pay for it
+        from eks_gpu.planning.monitoring.promql.parser import PromqlError, parse  # noqa: PLC0415 - only stacks with rules pay for it
 
         try:
             return parse(self.query)

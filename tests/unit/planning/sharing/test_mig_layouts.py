@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eks_gpu.facts import mig
-from eks_gpu.planning.mig_layouts import created, creation_obstacle, read_layout_file
 from eks_gpu.planning.reading import View
+from eks_gpu.planning.sharing.mig_layouts import created, creation_obstacle, read_layout_file
 
 A100 = mig.MODELS["a100", 40960]
 A100_80 = mig.MODELS["a100", 81920]

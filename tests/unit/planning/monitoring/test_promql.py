@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from eks_gpu.observability.alerts import recording
 from eks_gpu.observability.rules import ALERTS
-from eks_gpu.planning.alerting import PrometheusRule, RuleSet
-from eks_gpu.planning.misleading import lies
-from eks_gpu.planning.promql.parser import PromqlError, parse
-from eks_gpu.planning.promql.tree import Aggregation, Binary, Call, Literal, Matcher, Selector, selectors
-from eks_gpu.planning.watching import Noticed, noticed
+from eks_gpu.planning.monitoring.alerting import PrometheusRule, RuleSet
+from eks_gpu.planning.monitoring.misleading import lies
+from eks_gpu.planning.monitoring.promql.parser import PromqlError, parse
+from eks_gpu.planning.monitoring.promql.tree import Aggregation, Binary, Call, Literal, Matcher, Selector, selectors
+from eks_gpu.planning.monitoring.watching import Noticed, noticed
 
 
 def series(query: str) -> list[str]:

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from eks_gpu.facts import mig
 from eks_gpu.facts.instances import CATALOGUE, InstanceType
-from eks_gpu.planning.advertised import Partitions, Shares, Split, advertised, may_advertise
 from eks_gpu.planning.offer import offer_of, split_of
+from eks_gpu.planning.sharing.advertised import Partitions, Shares, Split, advertised, may_advertise
 from eks_gpu.settings.node_group import NodeGroup
 from eks_gpu.settings.sharing import Sharing
 

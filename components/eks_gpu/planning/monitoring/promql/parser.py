@@ -9,8 +9,8 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
-from eks_gpu.planning.promql.lexer import PromqlError, Word, words
-from eks_gpu.planning.promql.tree import Aggregation, Binary, Call, Literal, Matcher, Node, Selector
+from eks_gpu.planning.monitoring.promql.lexer import PromqlError, Word, words
+from eks_gpu.planning.monitoring.promql.tree import Aggregation, Binary, Call, Literal, Matcher, Node, Selector
 
 __all__ = ["PromqlError", "parse"]
 

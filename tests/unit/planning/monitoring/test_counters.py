@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eks_gpu.facts import exported_series, metrics
-from eks_gpu.planning.counters import read_counters
+from eks_gpu.planning.monitoring.counters import read_counters
 
 SOUND = "DCGM_FI_DEV_GPU_TEMP, gauge, GPU temperature (in C)."
 

@@ -1,0 +1,1 @@
+"""Images: of containers, of nodes, and the disk that holds them."""
