@@ -11,6 +11,7 @@ the type checker refuses, nor properties and tables, which mutmut cannot change.
 from __future__ import annotations
 
 import argparse
+import ast
 import os
 import re
 import shutil
@@ -96,6 +97,12 @@ class Mutant:
         """The module it is in."""
         return self.name.rpartition(".")[0]
 
+    @property
+    def function(self) -> str:
+        """The function that is changed; the class's name for a method."""
+        mangled = self.name.rpartition(".")[2].partition("__mutmut_")[0]
+        return mangled.removeprefix("x_") if mangled.startswith("x_") else mangled.split("ǁ")[1]
+
 
 def prepare() -> None:
     """Bring the copy up to date; results of functions that have not changed are kept."""
@@ -176,8 +183,40 @@ def explained() -> Mapping[tuple[str, str], str]:
     return {(entry["module"], entry["becomes"]): entry["because"] for entry in entries}
 
 
+def only_at_import(module: str) -> frozenset[str]:
+    """Return the functions of a module that run when it is imported and never again: they make the rules' examples.
+
+    mutmut changes what a function does when it is called, in a process that has imported everything, so that no test
+    can notice. ``tests/policy/test_rules.py`` judges every example.
+    """
+    path = WORK / "src" / Path(*module.split(".")).with_suffix(".py")
+    body = ast.parse(path.read_text(encoding="utf-8")).body if path.is_file() else []
+    names = {
+        item.name: {node.id for node in ast.walk(item) if isinstance(node, ast.Name)}
+        for item in body
+        if isinstance(item, ast.FunctionDef | ast.ClassDef)
+    }
+    loose = [node for item in body if not isinstance(item, ast.FunctionDef | ast.ClassDef) for node in ast.walk(item)]
+    called = [node.func for node in loose if isinstance(node, ast.Call)]
+    at_import = {name.id for name in called if isinstance(name, ast.Name)}
+    handed_on = {node.id for node in loose if isinstance(node, ast.Name) and node not in called}
+    pending = [name for name in names if name in handed_on or name not in at_import]
+    built = set[str]()
+    for name in at_import & names.keys():
+        built |= {name, *names[name]}
+    pending = [name for name in pending if name in handed_on or name not in built]
+    later = set(pending)
+    while pending:
+        for name in names[pending.pop()] & names.keys() - later:
+            later.add(name)
+            pending.append(name)
+    return frozenset(names.keys() - later)
+
+
 def report(mutants: Sequence[Mutant]) -> int:
     """Print the score of each room and every survivor that nobody has explained; return how many there are."""
+    examples = {module: only_at_import(module) for module in {mutant.module for mutant in mutants}}
+    mutants = [mutant for mutant in mutants if mutant.function not in examples[mutant.module]]
     rooms: dict[str, Counter[str]] = {}
     for mutant in mutants:
         rooms.setdefault(".".join(mutant.module.split(".")[:3]), Counter())[mutant.status] += 1
