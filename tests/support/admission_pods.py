@@ -165,7 +165,7 @@ def _asking() -> Iterator[tuple[str, Manifest]]:
             _in("Deployment", _pod({**settings, "ports": [{"containerPort": 80}]})),
         )
     for kind in ("Deployment", "StatefulSet", "Pod"):
-        for image in ("quay.io/jupyter/pytorch-notebook:2026-07-01", "codercom/CODE-SERVER:4.1", "example.com/note:1"):
+        for image in ("quay.io/jupyter/pytorch-notebook:2026-07-01", "codercom/Code-Server:4.1", "example.com/note:1"):
             yield f"{kind} of {image}", _in(kind, _pod({"image": image}))
     yield (
         "a notebook that serves",
