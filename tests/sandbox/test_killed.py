@@ -141,7 +141,8 @@ def test_what_nobody_recorded_is_out_of_the_way_of_names_after_recover_and_of_a_
     provider.create("aws:cloudwatch/logGroup:LogGroup", {"name": "/aws/eks/gpu/cluster"})
     provider.create("aws:ec2/launchTemplate:LaunchTemplate", {"name": "gpu-nodes", "imageId": "ami-0123456789abcdef0"})
 
-    assert main(["up", *STAND_IN, "--", "--skip-preview"]) == 1
+    # One at a time: with several the engine may give up on the others before it says why the first one failed.
+    assert main(["up", *STAND_IN, "--", "--skip-preview", "--parallel", "1"]) == 1
     assert "EntityAlreadyExists" in capfd.readouterr().out
     assert main(["recover", *QUICK]) == 0
     said = capfd.readouterr().out
