@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from eks_gpu.planning.daemon import Daemon
 from eks_gpu.planning.placement import Manner, Placement
-from eks_gpu.planning.pod_template import PodTemplate
+from eks_gpu.planning.pod_template import PodTemplate, asks_gpu
 from eks_gpu.planning.pool import Overlay, Pool, PoolKind
 from eks_gpu.planning.reading import NotKnown, View, attempt, need
 from eks_gpu_policies import tokens
@@ -115,7 +115,12 @@ class Stack(Program):
     @cached_property
     def gpu_pods(self) -> tuple[PodTemplate, ...]:
         """The pods that are known to ask for a GPU."""
-        return tuple(pod for pod in self.pods if attempt(_asks_gpu, pod) is True)
+        return tuple(pod for pod in self.pods if asks_gpu(pod) is True)
+
+    @cached_property
+    def asks_gpus(self) -> frozenset[str]:
+        """URNs of the objects of which a pod is known to ask for a GPU."""
+        return frozenset(pod.urn for pod in self.gpu_pods)
 
     def gpu_lodgers(self, pool: Pool) -> tuple[PodTemplate, ...]:
         """Return those of them that are known to be let onto a GPU node of a pool."""
@@ -223,7 +228,3 @@ class Stack(Program):
     def node_pools(self) -> tuple[Pool, ...]:
         """Return Karpenter's pools."""
         return tuple(pool for pool in self.pools if pool.kind is PoolKind.NODE_POOL)
-
-
-def _asks_gpu(pod: PodTemplate) -> bool:
-    return pod.asks_gpu

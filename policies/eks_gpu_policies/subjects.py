@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from eks_gpu.planning.pod_template import PodTemplate, WorkloadKind
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.reading import need
 from eks_gpu_policies import tokens
+from eks_gpu_policies.options import Options
 from eks_gpu_policies.questions.training import training_of
 from eks_gpu_policies.readers.karpenter import is_auto_mode
 from eks_gpu_policies.resource import Resource
@@ -53,7 +54,17 @@ INFERENCE_PODS: Final = Subjects[PodTemplate](
 TRAINING_PODS: Final = Subjects[PodTemplate](
     "GPU pods that train", frozenset(), lambda stack: stack.pods, lambda pod, stack: training_of(pod, stack) is not None
 )
-THE_STACK: Final = Subjects[Whole]("the stack", frozenset(), lambda stack: (stack.whole,))
+
+
+def stack_with_gpu_pools(told: Callable[[Options], object], types: frozenset[str] = POOL_TYPES) -> Subjects[Whole]:
+    """Return the stack as a subject where it has GPU pools; on plain manifests only where ``told`` finds something."""
+
+    def concerned(_whole: Whole, stack: Stack) -> bool:
+        if stack.options.manifests_only and told(stack.options) is None:
+            return False
+        return bool(stack.gpu_pools or stack.unclear_pools)
+
+    return Subjects[Whole]("the stack, when it has GPU pools", types, lambda stack: (stack.whole,), concerned)
 
 
 def resources(what: str, types: Iterable[str]) -> Subjects[Resource]:

@@ -198,19 +198,21 @@ def only_at_import(module: str) -> frozenset[str]:
     }
     loose = [node for item in body if not isinstance(item, ast.FunctionDef | ast.ClassDef) for node in ast.walk(item)]
     called = [node.func for node in loose if isinstance(node, ast.Call)]
-    at_import = {name.id for name in called if isinstance(name, ast.Name)}
     handed_on = {node.id for node in loose if isinstance(node, ast.Name) and node not in called}
-    pending = [name for name in names if name in handed_on or name not in at_import]
-    built = set[str]()
-    for name in at_import & names.keys():
-        built |= {name, *names[name]}
-    pending = [name for name in pending if name in handed_on or name not in built]
-    later = set(pending)
+    builders = _reached(names, {name.id for name in called if isinstance(name, ast.Name)})
+    return builders - _reached(names, (names.keys() - builders) | handed_on)
+
+
+def _reached(uses: Mapping[str, set[str]], start: set[str]) -> frozenset[str]:
+    """Return what is used by the names of ``start``, themselves among it."""
+    found = set[str]()
+    pending = list(start & uses.keys())
     while pending:
-        for name in names[pending.pop()] & names.keys() - later:
-            later.add(name)
-            pending.append(name)
-    return frozenset(names.keys() - later)
+        name = pending.pop()
+        if name not in found:
+            found.add(name)
+            pending.extend(uses[name] & uses.keys())
+    return frozenset(found)
 
 
 def report(mutants: Sequence[Mutant]) -> int:

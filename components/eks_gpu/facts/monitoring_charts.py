@@ -54,8 +54,6 @@ ELSEWHERE_ADD_ONS: frozenset[str] = frozenset({"amazon-cloudwatch-observability"
 RELEASE_LABEL = "release"
 """The label by which kube-prometheus-stack selects what it reads, unless told otherwise."""
 
-LABELS_FLAG = "--metric-labels-allowlist"
-"""kube-state-metrics' option for the labels that ``kube_node_labels`` shows."""
 STATE_METRICS = "kube-state-metrics"
 NODES_LABELS = "nodes"
 

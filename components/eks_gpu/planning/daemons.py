@@ -21,7 +21,7 @@ from eks_gpu.planning.placement.space import Space
 from eks_gpu.planning.placement.taints import consents_of
 from eks_gpu.planning.placement.wishes import Selection, Wish, selection
 from eks_gpu.planning.pod_template import PodTemplate
-from eks_gpu.planning.pool import Pool
+from eks_gpu.planning.pool import Pool, family_of
 from eks_gpu.planning.reading import NotKnown, attempt, need
 
 
@@ -226,11 +226,7 @@ def _obstacle(daemon: Daemon, node: Pool) -> Obstacle:
 def _by_nodeadm(pool: Pool, around: Circumstances) -> dict[str, str]:
     """Return the labels that a node's image puts on it, where that is sure."""
     sure = not isinstance(around.kubernetes, NotKnown) and around.kubernetes >= discovery.NODEADM_LABELS_FROM
-    return {labels.GPU_PRESENT: "true"} if sure and attempt(_family, pool) is AmiFamily.AL2023 else {}
-
-
-def _family(pool: Pool) -> object:
-    return need(need(pool.image).family)
+    return {labels.GPU_PRESENT: "true"} if sure and attempt(family_of, pool) is AmiFamily.AL2023 else {}
 
 
 def _perhaps(pool: Pool, daemons: tuple[Daemon, ...], around: Circumstances) -> dict[str, NotKnown]:
@@ -246,7 +242,7 @@ def _perhaps(pool: Pool, daemons: tuple[Daemon, ...], around: Circumstances) -> 
 
 
 def _maybe_present(pool: Pool, around: Circumstances) -> NotKnown | None:
-    family = attempt(_family, pool)
+    family = attempt(family_of, pool)
     if isinstance(family, NotKnown):
         return family
     if family is None:

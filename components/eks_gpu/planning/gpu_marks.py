@@ -12,7 +12,7 @@ from typing import Final
 
 from eks_gpu.facts import labels, resources
 from eks_gpu.facts.instances import CATALOGUE
-from eks_gpu.planning.instance_labels import instance_labels
+from eks_gpu.planning.instance_labels import NAMES_INSTANCES, instance_labels
 from eks_gpu.planning.requirements import Requirement
 
 _ON_EVERY_NODE: Final = frozenset(
@@ -44,7 +44,7 @@ def _excludes(requirement: Requirement) -> bool:
     key = requirement.key
     if key in _ON_EVERY_NODE:
         return False
-    if key in _DESCRIBED:
+    if key in NAMES_INSTANCES:
         return not any(requirement.admits(value) for value in _values(key))
     if key == labels.WORKLOAD:
         return not any(requirement.admits(value) for value in labels.WORKLOADS)
@@ -54,17 +54,3 @@ def _excludes(requirement: Requirement) -> bool:
 
 def _values(key: str) -> frozenset[str | None]:
     return frozenset(instance_labels(kind)[key] for kind in CATALOGUE.values())
-
-
-_DESCRIBED: Final = frozenset(
-    {
-        labels.INSTANCE_TYPE,
-        labels.INSTANCE_FAMILY,
-        labels.INSTANCE_CATEGORY,
-        labels.INSTANCE_GPU_NAME,
-        labels.INSTANCE_GPU_COUNT,
-        labels.INSTANCE_GPU_MEMORY,
-        labels.INSTANCE_GPU_MANUFACTURER,
-    }
-)
-"""Labels whose value the catalogue knows of every type with GPUs."""

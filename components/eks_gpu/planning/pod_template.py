@@ -10,7 +10,7 @@ from typing import Final
 
 from eks_gpu.facts import resources
 from eks_gpu.planning.quantity import quantity
-from eks_gpu.planning.reading import NotKnown, View, need
+from eks_gpu.planning.reading import NotKnown, View, attempt, need
 from eks_gpu.planning.requirements import Requirement
 
 NOWHERE: Final = View(None, "")
@@ -181,3 +181,8 @@ class PodTemplate:
     def volume(self, name: str) -> PodVolume | None:
         """Return the volume called ``name``."""
         return next((volume for volume in need(self.volumes) if volume.name == name), None)
+
+
+def asks_gpu(pod: PodTemplate) -> bool | NotKnown:
+    """Return whether a pod asks for a GPU, or what would have to be known to tell."""
+    return attempt(lambda: pod.asks_gpu)

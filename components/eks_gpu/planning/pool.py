@@ -196,6 +196,11 @@ _LOOKS_LIKE_NVIDIA: Final = re.compile(r"(?!g4ad\.)(?:gr?\d+[a-z]*|p\d+[a-z]*(?:
 """The g, gr and p families but for g4ad, whose GPUs are AMD's."""
 
 
+def family_of(pool: Pool) -> Family | None:
+    """Return the family of a pool's image; None for somebody's own. Raise ``NotKnownError`` when nobody knows."""
+    return need(need(pool.image).family)
+
+
 def family_of_ami_type(name: str | None) -> Family | None:
     """Return the family of an EKS ``amiType``; unset means AL2023, ``CUSTOM`` means None."""
     if name is None:

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 from eks_gpu.facts import declarations, labels
 from eks_gpu.planning import disruption
 from eks_gpu.planning.disruption import NEVER, Budget, Contract, Guest
-from eks_gpu.planning.pod_template import PodTemplate
+from eks_gpu.planning.pod_template import asks_gpu
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.quantity import quantity
 from eks_gpu.planning.reading import NotKnown, View, attempt, need
@@ -177,11 +177,7 @@ def tenants(pool: Pool, stack: Stack) -> tuple[Training, ...]:
     return _CACHE[stack].get(pool.urn, ())
 
 
-def _asks_gpu(pod: PodTemplate) -> bool:
-    return pod.asks_gpu
-
-
 def _lets_on(training: Training, stack: Stack) -> Iterator[str]:
     """Yield each pool once that lets one of the workload's GPU pods on."""
-    pods = [pod for pod in training.pods if attempt(_asks_gpu, pod) is True]
+    pods = [pod for pod in training.pods if asks_gpu(pod) is True]
     yield from dict.fromkeys(item.urn for pod in pods for item in room(stack).pools_for(pod))

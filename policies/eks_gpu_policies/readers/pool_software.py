@@ -7,7 +7,7 @@ from typing import Final
 from eks_gpu.facts import labels, resources
 from eks_gpu.facts.ami import AMI_TYPES, AmiFamily
 from eks_gpu.planning.pod_template import PodTemplate
-from eks_gpu.planning.pool import Pool, PoolKind
+from eks_gpu.planning.pool import Pool, PoolKind, family_of
 from eks_gpu.planning.reading import attempt, need
 from eks_gpu_policies.program import Program
 from eks_gpu_policies.readers.user_data import user_data_of
@@ -29,7 +29,7 @@ def own_device_plugin(pool: Pool, program: Program) -> str | None:
     """
     if auto_mode(pool):
         return "EKS Auto Mode"
-    family = need(need(pool.image).family)
+    family = family_of(pool)
     if family is not AmiFamily.BOTTLEROCKET or not _nvidia_image(pool, program):
         return None
     off = user_data_of(pool, program).settings.at(*_OWN_PLUGIN).boolean() is False

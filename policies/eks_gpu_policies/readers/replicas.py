@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from eks_gpu.planning.images.image_reference import image_reference
 from eks_gpu.planning.pod_template import PodTemplate
 from eks_gpu.planning.reading import View, need
 from eks_gpu_policies import tokens
@@ -35,9 +36,6 @@ _GROUP_SIZE: Final = "size"
 _PARALLEL: Final = "parallelism"
 """A Job's, of the pods that work at the same time."""
 _STEP: Final = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
-
-_PAUSE: Final = re.compile(r"(?:^|/)pause(?:-[a-z0-9]+)?(?:[:@]|$)")
-"""The image that does nothing: ``registry.k8s.io/pause:3.10``."""
 
 
 def stays(pod: PodTemplate) -> bool:
@@ -93,7 +91,7 @@ def on_the_way(root: View, path: str) -> list[View]:
 
 def is_placeholder(pod: PodTemplate, program: Program) -> bool:
     """Return whether a workload's pods only keep room: they pause, or every other pod goes before them."""
-    if any(_PAUSE.search(need(container.image)) for container in need(pod.containers)):
+    if any(image_reference(need(container.image)).is_pause for container in need(pod.containers)):
         return True
     name = pod.spec["priorityClassName"].text()
     classes = program.named(tokens.PRIORITY_CLASS, name) if name else ()

@@ -11,6 +11,7 @@ from eks_gpu.planning.pool import Pool, PoolKind
 from eks_gpu.planning.reading import NotKnown, View, attempt, need
 from eks_gpu_policies import tokens
 from eks_gpu_policies.program import Program
+from eks_gpu_policies.readers.tags import selected_by_tags
 from eks_gpu_policies.resource import Resource
 
 _RESERVATIONS: Final = (tokens.CAPACITY_RESERVATION, tokens.CAPACITY_BLOCK)
@@ -124,9 +125,7 @@ def _tagged(tags: View, program: Program) -> Iterator[Resource]:
     wanted = tags.text_map()
     for reservation in program.of_type(*_RESERVATIONS):
         own = attempt(reservation.view["tags"].text_map)
-        if not isinstance(own, NotKnown) and all(
-            key in own and value in {"*", own[key]} for key, value in wanted.items()
-        ):
+        if not isinstance(own, NotKnown) and selected_by_tags(own, wanted):
             yield reservation
 
 

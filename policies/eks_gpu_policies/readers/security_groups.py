@@ -10,6 +10,7 @@ from eks_gpu.planning.pool import Pool, PoolKind
 from eks_gpu.planning.reading import NotKnownError, View, need
 from eks_gpu_policies import tokens
 from eks_gpu_policies.program import Program
+from eks_gpu_policies.readers.tags import selected_by_tags
 from eks_gpu_policies.resource import Resource
 
 _RULES: Final = (tokens.SECURITY_GROUP_RULE, tokens.SECURITY_GROUP_INGRESS, tokens.SECURITY_GROUP_EGRESS)
@@ -53,7 +54,7 @@ def _tagged(terms: Iterable[View], program: Program) -> Iterator[Resource]:
     wanted = [term["tags"].text_map() for term in terms if term["tags"].exists]
     for group in program.of_type(tokens.SECURITY_GROUP) if wanted else ():
         own = group.view["tags"].text_map()
-        if any(all(key in own and value in {"*", own[key]} for key, value in tags.items()) for tags in wanted):
+        if any(selected_by_tags(own, tags) for tags in wanted):
             yield group
 
 

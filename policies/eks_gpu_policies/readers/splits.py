@@ -9,7 +9,7 @@ from typing import Final
 from eks_gpu.facts import labels, mig, resources
 from eks_gpu.facts.ami import AmiFamily
 from eks_gpu.facts.versions import GPU_OPERATOR
-from eks_gpu.planning.pool import Pool
+from eks_gpu.planning.pool import Pool, family_of
 from eks_gpu.planning.reading import NotKnown, NotKnownError, View, attempt, need
 from eks_gpu.planning.sharing.advertised import Partitions, Shares, Split
 from eks_gpu.planning.sharing.plugin_config import shared_resource
@@ -184,7 +184,7 @@ def bottlerocket_shares(pool: Pool, program: Program) -> tuple[str, Shares] | No
 
 def _bottlerocket_settings(pool: Pool, program: Program) -> View | None:
     """Return the settings of the device plugin that Bottlerocket brings; None where it is off, or for other images."""
-    if attempt(lambda: need(need(pool.image).family)) is not AmiFamily.BOTTLEROCKET:
+    if attempt(family_of, pool) is not AmiFamily.BOTTLEROCKET:
         return None
     settings = user_data_of(pool, program).settings["kubelet-device-plugins"]["nvidia"]
     return None if settings["enabled"].boolean() is False else settings

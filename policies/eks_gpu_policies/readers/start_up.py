@@ -10,7 +10,7 @@ from eks_gpu.facts import declarations, images, storage
 from eks_gpu.planning.images.image_volume import image_volume, mib_per_second, nvme_gb
 from eks_gpu.planning.model_source import Kind, cache_of, fetches_from_hub, model_of, mount_over, repository_of
 from eks_gpu.planning.pod_template import Container, Mount, PodTemplate
-from eks_gpu.planning.pool import Pool
+from eks_gpu.planning.pool import Pool, family_of
 from eks_gpu.planning.quantity import quantity
 from eks_gpu.planning.reading import NotKnown, NotKnownError, View, attempt, need
 from eks_gpu.planning.start_up import StartUpProbe, efs_bytes_per_second, volume_bytes_per_second
@@ -171,7 +171,7 @@ def image_volume_speed(pod: PodTemplate, pools: tuple[Pool, ...]) -> Speed:
 def _image_volume(pool: Pool) -> float:
     if nvme_gb(pool) > 0:
         return math.inf
-    family = need(need(pool.image).family)
+    family = family_of(pool)
     if family is None:
         raise NotKnownError(NotKnown(pool.urn, "image", "on which device somebody's own image keeps images"))
     volume = image_volume(pool, family)

@@ -12,6 +12,7 @@ from eks_gpu.planning.reading import NotKnown, NotKnownError, View, attempt, nee
 from eks_gpu.planning.requirements import narrowed
 from eks_gpu_policies import tokens
 from eks_gpu_policies.program import Program
+from eks_gpu_policies.readers.tags import selected_by_tags
 from eks_gpu_policies.resource import Resource
 
 LOOKED_UP = "the subnet is not in the stack"
@@ -109,15 +110,12 @@ def _selected(node_class: Resource, program: Program) -> Iterator[Location]:
 
 def _tagged(tags: View, program: Program) -> Iterator[Location]:
     wanted = tags.text_map()
-    found = [subnet for subnet in program.of_type(tokens.SUBNET) if _carries(subnet, wanted)]
+    found = [
+        subnet for subnet in program.of_type(tokens.SUBNET) if selected_by_tags(subnet.view["tags"].text_map(), wanted)
+    ]
     if not found:
         raise NotKnownError(tags.not_known(LOOKED_UP))
     yield from (_of_resource(subnet) for subnet in found)
-
-
-def _carries(subnet: Resource, wanted: dict[str, str]) -> bool:
-    own = subnet.view["tags"].text_map()
-    return all(key in own and value in {"*", own[key]} for key, value in wanted.items())
 
 
 def _of_resource(subnet: Resource) -> Location:

@@ -19,6 +19,10 @@ IN_CAPITALS: Final = re.compile(r"(?:^|/)[A-Z][A-Z0-9_-]+(?:$|[:@])")
 PLACEHOLDERS: Final = ("{{", "${", "$(", "<")
 
 
+_PAUSE: Final = re.compile(r"(?:^|/)pause(?:-[a-z0-9]+)?$")
+"""Also by its names for one architecture: ``pause-arm64``."""
+
+
 @dataclass(frozen=True, slots=True)
 class ImageReference:
     """A container image as a pod names it."""
@@ -43,7 +47,7 @@ class ImageReference:
     @property
     def is_pause(self) -> bool:
         """Whether it is Kubernetes' program that does nothing, on whatever registry."""
-        return self.is_of("pause")
+        return _PAUSE.search(self.repository) is not None
 
     def is_of(self, repository: str) -> bool:
         """Return whether it is of a repository (``nvidia/tritonserver``), on whatever registry or mirror."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from eks_gpu.facts.storage import EBS_OLDER_MIB_PER_SECOND, GP3, GP3_MIB_PER_SECOND
-from eks_gpu.planning.pool import Family, Pool
+from eks_gpu.planning.pool import Family, Pool, family_of
 from eks_gpu.planning.reading import NotKnown, NotKnownError, need
 from eks_gpu.planning.volume import Volume
 
@@ -66,7 +66,7 @@ def image_volume_gib(pool: Pool) -> float:
 
     Raises ``NotKnownError`` where it cannot be told: an image of somebody's own, a volume as large as its snapshot.
     """
-    family = need(need(pool.image).family)
+    family = family_of(pool)
     if family is None:
         raise NotKnownError(NotKnown(pool.urn, "image", "on which device somebody's own image keeps images"))
     volume = image_volume(pool, family)

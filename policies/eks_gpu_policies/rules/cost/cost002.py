@@ -16,19 +16,13 @@ from eks_gpu.planning.pool import HOURS_PER_MONTH, Pool, PoolKind
 from eks_gpu.planning.reading import NotKnownError, attempt, need
 from eks_gpu.planning.spend import Ceiling, UnboundedSpendError, UnpricedError, ceiling
 from eks_gpu_policies import examples
-from eks_gpu_policies.rule import EVERYWHERE, Example, Outcome, Problem, Rule, Severity, Subjects, Undecided, undecided
+from eks_gpu_policies.rule import EVERYWHERE, Example, Outcome, Problem, Rule, Severity, Undecided, undecided
 from eks_gpu_policies.stack import Stack, Whole
-from eks_gpu_policies.subjects import POOL_TYPES
+from eks_gpu_policies.subjects import stack_with_gpu_pools
 
 _BUDGET: Final = "monthlyBudgetUsd"
 _WHERE: Final = f"budget.monthly_usd in a stack file, {_BUDGET} in the configuration of the policy eks-gpu"
 _RESERVED: Final = frozenset({"reserved"})
-
-
-def _has_gpu_pools(_whole: Whole, stack: Stack) -> bool:
-    if stack.options.manifests_only and stack.options.monthly_budget_usd is None:
-        return False
-    return bool(stack.gpu_pools or stack.unclear_pools)
 
 
 def _check(_whole: Whole, stack: Stack) -> Iterator[Outcome]:
@@ -93,13 +87,6 @@ def _reason(outcome: Outcome) -> str:
     return outcome.message if isinstance(outcome, Problem) else f"{outcome.path} is {outcome.reason}"
 
 
-THE_STACK_WITH_GPUS: Final = Subjects[Whole](
-    "the stack, when it has GPU pools",
-    POOL_TYPES,
-    lambda stack: (stack.whole,),
-    _has_gpu_pools,
-)
-
 _POOL = examples.node_pool(types=("p4d.24xlarge",))
 
 RULE: Final = Rule(
@@ -113,7 +100,7 @@ RULE: Final = Rule(
     fix=(f"lower limits or sizes until the ceiling fits, or raise the budget: {_WHERE}"),
     lessons=("M05",),
     levels=EVERYWHERE,
-    looks_at=THE_STACK_WITH_GPUS,
+    looks_at=stack_with_gpu_pools(lambda options: options.monthly_budget_usd),
     check=_check,
     failing=Example((_POOL,), {_BUDGET: 10_000}),
     passing=Example((_POOL,), {_BUDGET: 20_000}),

@@ -28,24 +28,17 @@ from eks_gpu_policies.rule import (
     Problem,
     Rule,
     Severity,
-    Subjects,
     Undecided,
     undecided,
 )
 from eks_gpu_policies.stack import Stack, Whole
-from eks_gpu_policies.subjects import POOL_TYPES
+from eks_gpu_policies.subjects import stack_with_gpu_pools
 
 _OPTION: Final = "vcpuQuotas"
 _WHERE: Final = "quotas in a stack file, vcpuQuotas in the configuration of the policy eks-gpu"
 _FRESH: Final = dt.timedelta(days=30)
 _ON_DEMAND: Final = "on-demand"
 _SPOT: Final = "spot"
-
-
-def _concerned(_whole: Whole, stack: Stack) -> bool:
-    if stack.options.manifests_only and stack.options.vcpu_quotas is None:
-        return False
-    return bool(stack.gpu_pools or stack.unclear_pools)
 
 
 def _check(_whole: Whole, stack: Stack) -> Iterator[Outcome]:
@@ -159,12 +152,7 @@ RULE: Final = Rule(
     ),
     lessons=("M10",),
     levels=Levels(Level.ADVISORY, Level.ADVISORY, Level.ADVISORY),
-    looks_at=Subjects[Whole](
-        "the stack, when it has GPU pools",
-        POOL_TYPES,
-        lambda stack: (stack.whole,),
-        _concerned,
-    ),
+    looks_at=stack_with_gpu_pools(lambda options: options.vcpu_quotas),
     check=_check,
     failing=Example((_POOL,), _recorded(384)),
     passing=Example((_POOL,), _recorded(768)),

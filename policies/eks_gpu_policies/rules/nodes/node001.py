@@ -12,7 +12,7 @@ from typing import Final
 
 from eks_gpu.facts.ami import ROOT_DEVICES
 from eks_gpu.planning.images.image_volume import image_volume, nvme_gb
-from eks_gpu.planning.pool import Family, Pool, PoolKind, family_name
+from eks_gpu.planning.pool import Family, Pool, PoolKind, family_name, family_of
 from eks_gpu.planning.reading import need
 from eks_gpu.planning.volume import Volume
 from eks_gpu_policies import examples
@@ -33,7 +33,7 @@ def _check(pool: Pool, stack: Stack) -> Iterator[Outcome]:
             fix="leave diskSize out and map the volume, with its size and encrypted, in the launch template",
         )
         return
-    family = need(need(pool.image).family)
+    family = family_of(pool)
     if family is None:
         yield from _custom_image(pool, stack)
     else:

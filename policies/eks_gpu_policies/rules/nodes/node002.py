@@ -13,7 +13,7 @@ from typing import Final
 
 from eks_gpu.facts.storage import EBS_OLDER_MIB_PER_SECOND, GP3, MIB
 from eks_gpu.planning.images.image_volume import ImageVolume, image_volume, image_volume_gib, mib_per_second, nvme_gb
-from eks_gpu.planning.pool import Pool, PoolKind
+from eks_gpu.planning.pool import Pool, PoolKind, family_of
 from eks_gpu.planning.reading import NotKnown, attempt, need
 from eks_gpu.planning.volume import Volume
 from eks_gpu_policies import examples
@@ -42,7 +42,7 @@ class _Slow:
 def _check(pool: Pool, _stack: Stack) -> Iterator[Outcome]:
     if nvme_gb(pool):
         return
-    family = need(need(pool.image).family)
+    family = family_of(pool)
     if family is None:
         yield from _custom_image(pool)
         return

@@ -10,7 +10,7 @@ from typing import Final
 
 from eks_gpu.facts.ami import AmiFamily
 from eks_gpu.planning.images.image_volume import image_volume_gib, nvme_gb
-from eks_gpu.planning.pool import Pool, PoolKind
+from eks_gpu.planning.pool import Pool, PoolKind, family_of
 from eks_gpu.planning.quantity import GIB
 from eks_gpu.planning.reading import NotKnown, NotKnownError, View, attempt, need
 from eks_gpu_policies import examples
@@ -68,7 +68,7 @@ def _left(size: float, starts: float) -> str:
 
 def _remedy(pool: Pool) -> str | None:
     """Return what to write where; None where the rule's own remedy says as much."""
-    family = attempt(lambda: need(need(pool.image).family))
+    family = attempt(family_of, pool)
     if pool.kind is PoolKind.NODE_POOL:
         place, names = "kubelet of the EC2NodeClass", (HIGH, LOW)
     elif family is AmiFamily.AL2023:
@@ -88,7 +88,7 @@ def _gib(pool: Pool) -> float:
     local = nvme_gb(pool)
     if local:
         return local * 10**9 / GIB
-    if need(need(pool.image).family) is not None:
+    if family_of(pool) is not None:
         return image_volume_gib(pool)
     sizes = (need(volume.size_gib) for volume in need(pool.volumes))
     large = [size for size in sizes if size is not None and size >= LARGE_GIB]

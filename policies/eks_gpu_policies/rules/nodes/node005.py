@@ -19,7 +19,7 @@ from eks_gpu.facts.ami import AmiFamily
 from eks_gpu.facts.discovery import NODEADM_LABELS_FROM as LABELS_FROM
 from eks_gpu.facts.instances import InstanceType, families
 from eks_gpu.planning.pod_template import PodTemplate
-from eks_gpu.planning.pool import Pool, PoolKind
+from eks_gpu.planning.pool import Pool, PoolKind, family_of
 from eks_gpu.planning.reading import NotKnown, attempt, need
 from eks_gpu_policies import examples
 from eks_gpu_policies.readers.cluster import kubernetes_version
@@ -119,7 +119,7 @@ def _needs_no_mark(pool: Pool, stack: Stack, *, marking: bool) -> bool:
     """Return whether a pool's nodes mark themselves as GPU nodes in time, or are found without."""
     if is_auto_mode(stack.by_urn[pool.urn].view):
         return True
-    return marking and pool.kind is not PoolKind.NODE_POOL and need(need(pool.image).family) is AmiFamily.AL2023
+    return marking and pool.kind is not PoolKind.NODE_POOL and family_of(pool) is AmiFamily.AL2023
 
 
 def _named(keys: list[str]) -> str:

@@ -14,7 +14,7 @@ from typing import Final
 from eks_gpu.facts import declarations, labels
 from eks_gpu.facts.instances import InstanceType
 from eks_gpu.planning.placement.wishes import Selection
-from eks_gpu.planning.pod_template import PodTemplate
+from eks_gpu.planning.pod_template import PodTemplate, asks_gpu
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.quantity import quantity
 from eks_gpu.planning.reading import NotKnown, attempt, need
@@ -101,13 +101,9 @@ def _spread(pool: Pool, stack: Stack) -> Iterator[Outcome]:
 
 def _may_lodge(pool: Pool, stack: Stack) -> NotKnown | None:
     """Return what would have to be known to tell that no GPU pod is let onto a pool."""
-    pods = (pod for pod in stack.pods if attempt(_asks_gpu, pod) is not False)
+    pods = (pod for pod in stack.pods if asks_gpu(pod) is not False)
     answers = (attempt(stack.places.lets_in, pod, pool) for pod in pods)
     return next((answer for answer in answers if isinstance(answer, NotKnown)), None)
-
-
-def _asks_gpu(pod: PodTemplate) -> bool:
-    return pod.asks_gpu
 
 
 def _models(types: Iterable[InstanceType]) -> frozenset[tuple[str, int]]:

@@ -27,13 +27,12 @@ from eks_gpu_policies.rule import (
     Problem,
     Rule,
     Severity,
-    Subjects,
     Undecided,
     clauses,
     undecided,
 )
 from eks_gpu_policies.stack import Stack, Whole
-from eks_gpu_policies.subjects import POOL_TYPES
+from eks_gpu_policies.subjects import POOL_TYPES, stack_with_gpu_pools
 
 _OPTION: Final = "monitoringStack"
 _EVERYTHING: Final = frozenset(Noticed)
@@ -46,12 +45,6 @@ _QUERIES: Final = {
     Noticed.BLIND: f'absent(up{{job=~".*{DCGM_EXPORTER.name}"}} == 1)',
 }
 """One alert for each thing that must be noticed, as an example."""
-
-
-def _concerned(_whole: Whole, stack: Stack) -> bool:
-    if stack.options.manifests_only and stack.options.monitoring_stack is None:
-        return False
-    return bool(stack.gpu_pools or stack.unclear_pools)
 
 
 def _check(_whole: Whole, stack: Stack) -> Iterator[Outcome]:
@@ -175,9 +168,7 @@ RULE: Final = Rule(
         f"and on an absent exporter, as GpuMonitoring does; or say in {_OPTION} where the GPUs are watched"
     ),
     lessons=("M01", "M06", "M07"),
-    looks_at=Subjects[Whole](
-        "the stack, when it has GPU pools", POOL_TYPES | tokens.HELM, lambda stack: (stack.whole,), _concerned
-    ),
+    looks_at=stack_with_gpu_pools(lambda options: options.monitoring_stack, POOL_TYPES | tokens.HELM),
     check=_check,
     failing=Example((_POOL, _OPERATOR, _PROMETHEUS, _rules(_QUERIES[Noticed.XID]))),
     passing=Example(

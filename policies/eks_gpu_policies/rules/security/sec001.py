@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from eks_gpu.facts.ami import AmiFamily
-from eks_gpu.planning.pool import Family, family_name
-from eks_gpu.planning.reading import NotKnownError, need
+from eks_gpu.planning.pool import Family, family_name, family_of
+from eks_gpu.planning.reading import NotKnownError
 from eks_gpu_policies import examples, tokens
 from eks_gpu_policies.resource import Resource
 from eks_gpu_policies.rule import Example, Outcome, Problem, Rule, Severity, Undecided
@@ -42,7 +42,7 @@ def _families(template: Resource, stack: Stack) -> tuple[Family, ...]:
     for pool in stack.pools:
         if pool.template == template.urn:
             try:
-                family = need(need(pool.image).family)
+                family = family_of(pool)
             except NotKnownError:
                 continue
             if family is not None and family not in found:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from eks_gpu.facts import labels, load_balancers
-from eks_gpu.planning.pod_template import PodTemplate
+from eks_gpu.planning.pod_template import PodTemplate, asks_gpu
 from eks_gpu.planning.reading import NotKnown, attempt
 from eks_gpu_policies import examples, tokens
 from eks_gpu_policies.questions.disruption_budgets import labels_of
@@ -49,7 +49,7 @@ def _doors(stack: Stack) -> Iterator[_Door]:
     labelled: dict[_Label, list[PodTemplate]] = {}
     unclear: list[tuple[NotKnown, PodTemplate]] = []
     for pod in stack.pods:
-        asks = attempt(_asks_gpu, pod)
+        asks = asks_gpu(pod)
         if asks is False:
             continue
         found = attempt(_labels, pod, stack) if asks is True else asks
@@ -60,10 +60,6 @@ def _doors(stack: Stack) -> Iterator[_Door]:
             labelled.setdefault(label, []).append(pod)
     index = {label: tuple(pods) for label, pods in labelled.items()}
     yield from (_Door(service, index, tuple(unclear)) for service in services)
-
-
-def _asks_gpu(pod: PodTemplate) -> bool:
-    return pod.asks_gpu
 
 
 def _labels(pod: PodTemplate, stack: Stack) -> tuple[_Label, ...]:

@@ -8,7 +8,7 @@ from typing import Final
 from eks_gpu.facts import labels, mig, resources
 from eks_gpu.facts.gpu_software import DEVICE_PLUGIN_CONFIG_VERSION
 from eks_gpu.facts.versions import NVIDIA_DEVICE_PLUGIN
-from eks_gpu.planning.pod_template import PodTemplate, WorkloadKind
+from eks_gpu.planning.pod_template import PodTemplate, WorkloadKind, asks_gpu
 from eks_gpu.planning.pool import Pool
 from eks_gpu.planning.reading import attempt, need
 from eks_gpu_policies import charts, examples, tokens
@@ -93,7 +93,7 @@ def _inference(pool: Pool, stack: Stack) -> str | None:
     workload = need(pool.labels).get(labels.WORKLOAD)
     if workload == WorkloadKind.INFERENCE:
         return "which serves inference"
-    pods = [pod for pod in stack.pods if attempt(_asks, pod) is True and stack.may_land(pod, pool)]
+    pods = [pod for pod in stack.pods if asks_gpu(pod) is True and stack.may_land(pod, pool)]
     serving = [pod for pod in pods if attempt(_serves, pod) is True]
     if serving:
         return f"on which {serving[0].name} may serve"
@@ -103,10 +103,6 @@ def _inference(pool: Pool, stack: Stack) -> str | None:
             f"the label {labels.WORKLOAD} ({WorkloadKind.DEVELOPMENT}, {WorkloadKind.TRAINING})"
         )
     return None
-
-
-def _asks(pod: PodTemplate) -> bool:
-    return pod.asks_gpu
 
 
 def _serves(pod: PodTemplate) -> bool:

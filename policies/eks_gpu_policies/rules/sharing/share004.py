@@ -16,7 +16,7 @@ from eks_gpu.facts.gpu_software import MIG_CONFIG_FILE
 from eks_gpu.facts.instances import InstanceType
 from eks_gpu.facts.versions import GPU_OPERATOR
 from eks_gpu.planning.pod_template import PodTemplate
-from eks_gpu.planning.pool import Pool
+from eks_gpu.planning.pool import Pool, family_of
 from eks_gpu.planning.reading import NotKnown, need
 from eks_gpu.planning.sharing.advertised import Partitions
 from eks_gpu.planning.sharing.mig_layouts import LayoutFile, creation_defects, settings_defects
@@ -92,7 +92,7 @@ def _label(pool: Pool, stack: Stack) -> Iterator[Outcome]:
 
 def _bottlerocket(pool: Pool, stack: Stack) -> Iterator[Outcome]:
     mixed = _mixed(stack)
-    if mixed is not None and need(need(pool.image).family) is AmiFamily.BOTTLEROCKET:
+    if mixed is not None and family_of(pool) is AmiFamily.BOTTLEROCKET:
         yield Problem(
             f"is Bottlerocket, which advertises partitions by strategy {mig.SINGLE} only, and {mixed.name} says "
             f"{mig.MIXED}"

@@ -16,7 +16,7 @@ from eks_gpu.facts.gpu_software import RUNTIME_CLASS, RUNTIME_HANDLER
 from eks_gpu.facts.servers import VLLM_STACK
 from eks_gpu.facts.versions import DCGM_EXPORTER, GPU_OPERATOR, NVIDIA_DEVICE_PLUGIN
 from eks_gpu.planning.pod_template import PodTemplate
-from eks_gpu.planning.pool import Pool
+from eks_gpu.planning.pool import family_of
 from eks_gpu.planning.reading import NotKnown, View, attempt, need
 from eks_gpu_policies import charts, examples, tokens
 from eks_gpu_policies.readers.cluster import brings_unseen
@@ -123,11 +123,7 @@ def _owner(runtime_class: Resource, found: _Operator, stack: Stack) -> Iterator[
 
 
 def _boots_amazon_linux(stack: Stack) -> bool:
-    return any(attempt(_family, pool) is AmiFamily.AL2023 for pool in stack.gpu_pools)
-
-
-def _family(pool: Pool) -> object:
-    return need(need(pool.image).family)
+    return any(attempt(family_of, pool) is AmiFamily.AL2023 for pool in stack.gpu_pools)
 
 
 def _chart_user(release: Resource, chart: str, operator: _Operator, stack: Stack) -> Iterator[Outcome]:

@@ -16,8 +16,8 @@ from eks_gpu.facts.chart_defaults import Role
 from eks_gpu.facts.taints import GPU
 from eks_gpu.facts.versions import GPU_OPERATOR
 from eks_gpu.planning.daemon import Daemon
-from eks_gpu.planning.pool import Pool, family_name
-from eks_gpu.planning.reading import attempt, need
+from eks_gpu.planning.pool import Pool, family_name, family_of
+from eks_gpu.planning.reading import attempt
 from eks_gpu_policies import examples
 from eks_gpu_policies.readers.drivers import brings_driver
 from eks_gpu_policies.readers.pool_software import auto_mode
@@ -70,7 +70,7 @@ def _brings(role: Role, pool: Pool, stack: Stack) -> bool:
     """Return whether driver or toolkit is there without the operator. Amazon Linux 2 had either way of old."""
     if auto_mode(pool):
         return True
-    family = need(need(pool.image).family)
+    family = family_of(pool)
     if family is AmiFamily.BOTTLEROCKET and role is Role.TOOLKIT:
         return True
     return (family is None or isinstance(family, AmiFamily)) and brings_driver(pool, stack)
@@ -95,7 +95,7 @@ def _off(pool: Pool, stack: Stack) -> Iterator[Outcome]:
 
 
 def _image(pool: Pool) -> str:
-    family = attempt(lambda: need(need(pool.image).family))
+    family = attempt(family_of, pool)
     return family_name(family) if isinstance(family, AmiFamily) or family is UBUNTU else "somebody's own"
 
 

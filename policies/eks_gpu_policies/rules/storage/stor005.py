@@ -13,7 +13,7 @@ from typing import Final
 from eks_gpu.facts import declarations, storage
 from eks_gpu.facts.images import GB
 from eks_gpu.planning.model_source import bytes_to_read
-from eks_gpu.planning.pod_template import Container, PodTemplate, WorkloadKind
+from eks_gpu.planning.pod_template import Container, PodTemplate, WorkloadKind, asks_gpu
 from eks_gpu.planning.reading import NotKnown, NotKnownError, View, attempt, need
 from eks_gpu.planning.start_up import SAFETY_FACTOR, SETTLE_SECONDS, start_up_budget
 from eks_gpu_policies import examples, tokens
@@ -26,14 +26,10 @@ _HOUR: Final = 3600
 _TIERS: Final = {"transitionToIa": "Infrequent Access", "transitionToArchive": "Archive"}
 
 
-def _asks_gpu(pod: PodTemplate) -> bool | NotKnown:
-    return attempt(lambda: pod.asks_gpu)
-
-
 def _readers(file_system: Resource, stack: Stack) -> tuple[PodTemplate, ...]:
     """Return the GPU pods that mount a file system."""
     pods = stack.storage.pods_by_file_system.get(file_system.urn, ())
-    return tuple(pod for pod in pods if _asks_gpu(pod) is True)
+    return tuple(pod for pod in pods if asks_gpu(pod) is True)
 
 
 def _is_read(file_system: Resource, stack: Stack) -> bool:
@@ -41,9 +37,9 @@ def _is_read(file_system: Resource, stack: Stack) -> bool:
         return True
     mounting = stack.storage.pods_by_file_system.get(file_system.urn, ())
     unclear = (
-        *(answer for pod in mounting if isinstance(answer := _asks_gpu(pod), NotKnown)),
+        *(answer for pod in mounting if isinstance(answer := asks_gpu(pod), NotKnown)),
         *stack.storage.unclear_ways(file_system),
-        *(what for pod, what in stack.storage.unclear if _asks_gpu(pod) is not False),
+        *(what for pod, what in stack.storage.unclear if asks_gpu(pod) is not False),
     )
     if unclear:
         raise NotKnownError(unclear[0])

@@ -18,9 +18,8 @@ from eks_gpu.facts.versions import CHARTS
 from eks_gpu.planning.fractions import asks_a_fraction
 from eks_gpu.planning.gpu_marks import keeps_off_gpu_nodes
 from eks_gpu.planning.pod_template import PodTemplate, Toleration, WorkloadKind
-from eks_gpu.planning.reading import attempt, need
+from eks_gpu.planning.reading import need
 from eks_gpu_policies import examples, tokens
-from eks_gpu_policies.readers.pods import read_pods
 from eks_gpu_policies.rule import Example, Outcome, Problem, Rule, Severity, Subjects
 from eks_gpu_policies.stack import Stack
 
@@ -77,11 +76,7 @@ def _check(pod: PodTemplate, stack: Stack) -> Iterator[Outcome]:
 def _starts_training(pod: PodTemplate, stack: Stack) -> bool:
     if need(pod.kind) is not WorkloadKind.TRAINING:
         return False
-    return any(attempt(_asks, other) is True for other in read_pods(stack.by_urn[pod.urn], stack))
-
-
-def _asks(pod: PodTemplate) -> bool:
-    return pod.asks_gpu
+    return pod.urn in stack.asks_gpus
 
 
 def _is_kept_off(pod: PodTemplate, stack: Stack) -> bool:

@@ -18,7 +18,6 @@ from eks_gpu.planning.fractions import asks_a_fraction
 from eks_gpu.planning.pod_template import Container, PodTemplate
 from eks_gpu.planning.reading import View, attempt, need
 from eks_gpu_policies import examples
-from eks_gpu_policies.readers.pods import read_pods
 from eks_gpu_policies.rule import Example, Outcome, Problem, Rule, Scope, Severity, Subjects, clauses
 from eks_gpu_policies.stack import Stack
 
@@ -65,11 +64,7 @@ def _check(pod: PodTemplate, stack: Stack) -> Iterator[Outcome]:
 
 def _starts_others(pod: PodTemplate, stack: Stack) -> bool:
     """Return whether another pod of the same object asks for GPUs: a launcher's command runs there."""
-    return any(attempt(_asks, other) is True for other in read_pods(stack.by_urn[pod.urn], stack))
-
-
-def _asks(pod: PodTemplate) -> bool:
-    return pod.asks_gpu
+    return pod.urn in stack.asks_gpus
 
 
 def _container(container: Container) -> Iterator[Outcome]:
